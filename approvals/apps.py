@@ -1,0 +1,9 @@
+"""How Django finds the gate."""
+
+from django.apps import AppConfig
+
+
+class ApprovalsConfig(AppConfig):
+    name = "approvals"
+    default_auto_field = "django.db.models.BigAutoField"
+    verbose_name = "Approvals"

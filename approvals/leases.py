@@ -1,0 +1,121 @@
+"""How a worker keeps a call while it runs, and what ends a body that takes too long.
+
+The limits start at the claim and are kept here rather than by the worker pool, so that they hold in threads too. At the soft
+limit an exception is raised in the body; at the hard one the worker gives the call up as `outcome_unknown`, because nobody
+can say what a body that does not answer has done. What it says later finds its lease gone.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import logging
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from uuid import UUID
+
+from celery.exceptions import SoftTimeLimitExceeded
+from django.conf import settings
+from django.db import DatabaseError, InterfaceError, connection
+
+from approvals import clock, lifecycle
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    soft: timedelta
+    hard: timedelta
+
+
+@contextmanager
+def renewed(call_id: UUID, lease: UUID) -> Iterator[None]:
+    """Renews the lease meanwhile."""
+    with _kept(_Watch(call_id, lease, None)):
+        yield
+
+
+@contextmanager
+def watched(call_id: UUID, lease: UUID, limits: Limits) -> Iterator[None]:
+    """Renews the lease meanwhile and ends what takes too long: SoftTimeLimitExceeded is raised in the calling thread."""
+    with _kept(_Watch(call_id, lease, limits)):
+        yield
+
+
+@contextmanager
+def _kept(watch: _Watch) -> Iterator[None]:
+    thread = threading.Thread(target=watch.keep, name=f"lease of {watch.call_id}", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        watch.stop()
+        thread.join()
+
+
+@dataclass
+class _Watch:
+    call_id: UUID
+    lease: UUID
+    limits: Limits | None
+    body: int = field(default_factory=threading.get_ident)
+    started: float = field(default_factory=time.monotonic)
+    done: threading.Event = field(default_factory=threading.Event)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    warned: bool = False
+
+    def stop(self) -> None:
+        with self.lock:  # so that the exception of the soft limit is never raised in a body that has ended
+            self.done.set()
+
+    def keep(self) -> None:
+        every = settings.LEASE.total_seconds() / 3
+        renew_at = self.started + every
+        try:
+            while not self.done.wait(max(0.0, min(renew_at, self._next_limit()) - time.monotonic())):
+                if not self._enforce():
+                    return
+                if time.monotonic() >= renew_at:
+                    renew_at += every
+                    if not self._renew():
+                        return
+        finally:
+            connection.close()
+
+    def _next_limit(self) -> float:
+        if self.limits is None:
+            return float("inf")
+        return self.started + (self.limits.hard if self.warned else self.limits.soft).total_seconds()
+
+    def _enforce(self) -> bool:
+        """False once the call is given up."""
+        if self.limits is None or time.monotonic() < self._next_limit():
+            return True
+        if not self.warned:
+            self.warned = True
+            with self.lock:
+                if not self.done.is_set():
+                    ctypes.pythonapi.PyThreadState_SetAsyncExc(
+                        ctypes.c_ulong(self.body), ctypes.py_object(SoftTimeLimitExceeded)
+                    )
+            return True
+        return not self._give_up(self.limits.hard)
+
+    def _give_up(self, limit: timedelta) -> bool:
+        why = f"The tool still ran after its hard time limit of {limit.total_seconds():g} seconds."
+        try:
+            lifecycle.lose(call_id=self.call_id, lease=self.lease, why=why, at=clock.now(), is_certain=True)
+        except (lifecycle.NotPossible, DatabaseError, InterfaceError) as error:
+            log.warning("could not give up call %s: %s", self.call_id, error)
+        return True
+
+    def _renew(self) -> bool:
+        try:
+            return lifecycle.renew(call_id=self.call_id, lease=self.lease, at=clock.now())
+        except (DatabaseError, InterfaceError):
+            log.exception("could not renew the lease of call %s; trying again", self.call_id)
+            return True

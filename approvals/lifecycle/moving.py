@@ -1,0 +1,171 @@
+"""The one place that changes a tool call's status: a guarded update and its event, in one transaction."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime, timedelta
+from typing import Any, ParamSpec, TypeVar
+from uuid import UUID
+
+from django.conf import settings
+from django.contrib.auth.models import Group
+from django.db import OperationalError, transaction
+
+from approvals import audit, dispatch
+from approvals.lifecycle.transitions import TRANSITIONS, NotPossible, S
+from approvals.models import SETTLED, EventKind, Interrupt, Status, ToolCall, Verb
+from approvals.models.actors import Actor
+from approvals.policies import Verdict
+from approvals.rendering import canonical, sha256
+from toolgate.tools.tool_result import ToolResult
+
+
+class _Stale(Exception):
+    """Somebody changed the row between reading and moving it: read again."""
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def verb(function: Callable[P, R]) -> Callable[P, R]:
+    """One durable transaction, begun anew when another writer was faster: each round sees what that one did."""
+
+    @functools.wraps(function)
+    def run(*args: P.args, **kwargs: P.kwargs) -> R:
+        for _ in range(50):
+            try:
+                with transaction.atomic(durable=True):
+                    return function(*args, **kwargs)
+            except _Stale:
+                continue
+        raise OperationalError("the call kept changing while it was being changed")
+
+    return run
+
+
+def get(call_id: UUID) -> ToolCall:
+    try:
+        return ToolCall.objects.with_everything().get(pk=call_id)
+    except ToolCall.DoesNotExist:
+        raise NotPossible("unknown_call", "There is no such tool call.") from None
+
+
+def move(
+    call: ToolCall,
+    target: Status,
+    *,
+    verb: Verb | None,
+    kind: EventKind,
+    actor: Actor,
+    at: datetime,
+    facts: Mapping[str, Any] | None = None,
+    **columns: Any,
+) -> ToolCall:
+    """The guarded update and its event. The guard is the version that was read, so what was checked still holds."""
+    if verb and target not in TRANSITIONS[verb].targets:
+        raise ValueError(f"{verb} does not lead to {target}")
+    if call.runs_by_agent:
+        columns.pop("dispatch_at", None)
+    if target in SETTLED and call.status not in SETTLED:
+        columns = {"settled_at": at, "expires_at": None, "dispatch_at": None} | columns
+    data = {"status": str(target), **(facts or {})}
+    if "result" in columns:
+        data["result"] = sha256(columns["result"])
+    event = audit.link(str(call.pk), call, kind=kind, at=at, actor=actor, data=data, tool=call.tool)
+    columns |= {
+        "status": target,
+        "chain_length": event.sequence,
+        "chain_head": event.digest,
+        "version": call.version + 1,
+    }
+    guarded = ToolCall.objects.filter(pk=call.pk, status=call.status, version=call.version)
+    if guarded.update(**columns) != 1:
+        raise _Stale
+    event.save(force_insert=True)
+    for name, value in columns.items():
+        setattr(call, name, value)
+    if target == S.APPROVED and not call.runs_by_agent:
+        dispatch.execute_soon(call.pk)
+    elif target in SETTLED:
+        _wake_the_run(call)
+    return call
+
+
+def note(call: ToolCall, *, kind: EventKind, actor: Actor, at: datetime, facts: Mapping[str, Any]) -> ToolCall:
+    """An event that changes nothing but the trail."""
+    return move(call, Status(call.status), verb=None, kind=kind, actor=actor, at=at, facts=facts)
+
+
+def _wake_the_run(call: ToolCall) -> None:
+    """What waited for its turn behind this call may start now."""
+    if call.run_id and call.is_sequential:
+        waiting = ToolCall.objects.filter(
+            agent=call.agent_id, run_id=call.run_id, status=S.APPROVED, is_sequential=True
+        )
+        if (following := waiting.order_by("position").values_list("pk", flat=True).first()) is not None:
+            dispatch.execute_soon(following)
+
+
+def require(call: ToolCall, verb: Verb, at: datetime) -> None:
+    """The call is where the verb starts from, and its time is not over."""
+    if call.status not in TRANSITIONS[verb].sources:
+        raise _wrong_status(call, verb)
+    if verb != Verb.EXPIRE and call.expires_at is not None and call.expires_at <= at:
+        raise NotPossible("expired", f"Its time ended at {call.expires_at:%Y-%m-%d %H:%M:%S} UTC. Nothing runs.", call)
+
+
+def _wrong_status(call: ToolCall, verb: Verb) -> NotPossible:
+    code = "already_settled" if call.status in SETTLED else "wrong_status"
+    words = {
+        Verb.CANCEL: f"It can no longer be cancelled: it is {call.status}.",
+        Verb.CLAIM: f"There is nothing to execute: it is {call.status}.",
+    }
+    who = _last_word(call)
+    return NotPossible(
+        code, words.get(verb, f"It cannot be decided like that any more: it is {call.status}{who}."), call
+    )
+
+
+def _last_word(call: ToolCall) -> str:
+    last = max(call.decisions.all(), key=lambda decision: decision.pk, default=None)
+    return f" ({last.kind.replace('_', ' ')} by {last.person_name})" if last else ""
+
+
+def policy_columns(verdict: Verdict) -> dict[str, Any]:
+    return {
+        "policy": canonical(verdict.as_data()),
+        "outcome": str(verdict.outcome),
+        "approvals_required": verdict.approvals,
+        "is_restricted": bool(verdict.groups),
+    }
+
+
+def deadlines(status: Status, verdict: Mapping[str, Any], at: datetime) -> dict[str, Any]:
+    """By when somebody must have acted in this status, and when the sweep sends an approved call again."""
+    if status == S.APPROVED:
+        valid = timedelta(seconds=float(verdict["approval_valid_for"]))
+        return {"expires_at": at + valid, "dispatch_at": at + settings.DISPATCH_AFTER}
+    if status in (S.PENDING, S.INTERRUPTED):
+        return {"expires_at": at + timedelta(seconds=float(verdict["expires_after"])), "dispatch_at": None}
+    return {"expires_at": None, "dispatch_at": None}
+
+
+def result_text(call: ToolCall, text: str, *, is_error: bool = False) -> str:
+    result = ToolResult(
+        tool_call_id=call.tool_call_id,
+        name=call.tool,
+        content=text,
+        is_error=is_error,
+        display_text=call.display_text or None,
+    )
+    return canonical(result.to_dict())
+
+
+def set_groups(call: ToolCall, names: Iterable[str]) -> None:
+    call.reviewer_groups.set([Group.objects.get_or_create(name=name)[0] for name in names])
+
+
+def close_interrupt(call: ToolCall, at: datetime) -> None:
+    Interrupt.objects.filter(call=call, answered_at=None, closed_at=None).update(closed_at=at)

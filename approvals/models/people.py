@@ -1,0 +1,48 @@
+"""People and what proves who they are: reviewers, auditors, administrators, and their personal tokens."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from django.contrib.auth.models import AbstractUser, UserManager
+from django.db import models
+
+from approvals.models.credentials import Credential
+
+
+class Person(AbstractUser):
+    """Somebody who signs in. Reviewer unless marked auditor or administrator (`is_superuser`)."""
+
+    is_auditor = models.BooleanField(
+        "auditor", default=False, help_text="Reads every call and the trail, exports and verifies it; decides nothing."
+    )
+
+    objects: ClassVar[UserManager[Person]] = UserManager()
+
+    class Meta:
+        verbose_name = "person"
+        verbose_name_plural = "people"
+
+    @property
+    def role(self) -> str:
+        if self.is_superuser:
+            return "administrator"
+        return "auditor" if self.is_auditor else "reviewer"
+
+    @property
+    def label(self) -> str:
+        return self.get_full_name() or self.username
+
+    def group_names(self) -> list[str]:
+        return sorted(self.groups.values_list("name", flat=True))
+
+
+class PersonalToken(Credential):
+    """What a reviewer's own program shows instead of a session."""
+
+    KIND = "person"
+    person = models.ForeignKey(Person, on_delete=models.CASCADE, related_name="tokens")
+
+    class Meta:
+        verbose_name = "personal token"
+        ordering = ("-created_at",)

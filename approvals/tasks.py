@@ -1,0 +1,19 @@
+"""The doors for Celery: names that `approvals.dispatch` owns, bound to what they do. Messages carry a call's id only."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from celery import shared_task
+
+from approvals import dispatch, execution, sweeps
+
+
+@shared_task(name=dispatch.EXECUTE, ignore_result=True, acks_late=True, reject_on_worker_lost=False)
+def execute(call_id: str) -> str:
+    return execution.execute(UUID(call_id))
+
+
+@shared_task(name=dispatch.SWEEP, ignore_result=True, expires=60)
+def sweep() -> dict[str, int]:
+    return sweeps.sweep()

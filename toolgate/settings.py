@@ -1,0 +1,294 @@
+"""Every setting, and the only reader of the environment. docs/settings.md is generated from `Settings`."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from datetime import timedelta
+from pathlib import Path
+from typing import Annotated, Any, Literal
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+import django_stubs_ext
+from pydantic import AliasChoices, Field, SecretStr, field_validator, model_validator
+from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
+
+from toolgate.logs import logging_settings
+
+django_stubs_ext.monkeypatch()
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+Names = Annotated[tuple[str, ...], NoDecode]
+
+
+class SecretFiles(PydanticBaseSettingsSource):
+    """`TOOLGATE_X_FILE` names a file that holds the value of `TOOLGATE_X`, as container platforms hand secrets over."""
+
+    def get_field_value(self, field: Any, field_name: str) -> tuple[Any, str, bool]:
+        path = os.environ.get(f"TOOLGATE_{field_name.upper()}_FILE")
+        return (Path(path).read_text().strip() if path else None), field_name, False
+
+    def __call__(self) -> dict[str, Any]:
+        found = {name: self.get_field_value(field, name)[0] for name, field in self.settings_cls.model_fields.items()}
+        return {name: value for name, value in found.items() if value is not None}
+
+
+class Settings(BaseSettings):
+    """`TOOLGATE_…` variables. Lists are separated by commas; every secret may come from a file named by `…_FILE`."""
+
+    model_config = SettingsConfigDict(env_prefix="TOOLGATE_", extra="ignore", populate_by_name=True)
+
+    mode: Literal["embedded", "production"] = Field(
+        "embedded", description="`embedded`: one process on SQLite. `production`: PostgreSQL and Redis."
+    )
+    data_dir: Path = Field(Path("var"), description="Where the embedded mode keeps its database and its secret.")
+    secret_key: SecretStr | None = Field(
+        None, description="Signs sessions. Made and kept in the data directory when embedded; compulsory in production."
+    )
+    database_url: str | None = Field(
+        None,
+        validation_alias=AliasChoices("TOOLGATE_DATABASE_URL", "DATABASE_URL"),
+        description="`postgres://user:password@host/name` or `sqlite:///path`. Compulsory in production.",
+    )
+    redis_url: str | None = Field(
+        None,
+        validation_alias=AliasChoices("TOOLGATE_REDIS_URL", "REDIS_URL"),
+        description="`redis://host:6379/0`. Compulsory in production.",
+    )
+    allowed_hosts: Names = Field(
+        ("localhost", "127.0.0.1", "[::1]"), description="Host names that this server answers to."
+    )
+    public_url: str = Field("http://127.0.0.1:8000", description="How people reach the pages; used in links.")
+    debug: bool = Field(False, description="Shows tracebacks in pages. Never in production.")
+    tools: Names = Field((), description="Modules that hold a `registry = Registry()` with the tools to gate.")
+    lease_seconds: float = Field(30, gt=0, description="How long a silent worker keeps a call. Renewed while it works.")
+    sweep_seconds: float = Field(1, gt=0, description="How often the clock looks for what is overdue.")
+    dispatch_seconds: float = Field(
+        5, gt=0, description="How long an approved call may stay unclaimed before it is sent again."
+    )
+    max_attempts: int = Field(
+        3, gt=0, description="How often an idempotent call is run again by itself when workers are lost."
+    )
+    worker_threads: int = Field(4, gt=0, description="Calls executed at the same time by the embedded worker.")
+    web_threads: int = Field(16, gt=0, description="Requests answered at the same time by the embedded server.")
+    wait_limit: int = Field(8, gt=0, description="Waiting requests held at the same time; more are asked to come back.")
+    max_body_bytes: int = Field(4 * 1024 * 1024, gt=0, description="The largest request body.")
+    max_depth: int = Field(100, gt=0, description="The deepest nesting of arguments.")
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("INFO", description="What is logged.")
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        return init_settings, env_settings, SecretFiles(settings_cls)
+
+    @field_validator("allowed_hosts", "tools", mode="before")
+    @classmethod
+    def _split(cls, value: Any) -> Any:
+        return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+
+    @model_validator(mode="after")
+    def _production_is_complete(self) -> Settings:
+        if self.mode == "production":
+            missing = [name for name in ("secret_key", "database_url", "redis_url") if not getattr(self, name)]
+            if missing:
+                names = ", ".join(f"TOOLGATE_{name.upper()}" for name in missing)
+                raise ValueError(f"production needs {names}")
+        return self
+
+    def signing_key(self) -> str:
+        return self.secret_key.get_secret_value() if self.secret_key else self._kept_secret()
+
+    def _kept_secret(self) -> str:
+        path = self.data_dir / "secret_key"
+        self.data_dir.mkdir(parents=True, exist_ok=True)
+        try:
+            with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+                file.write(secrets.token_urlsafe(50))
+        except FileExistsError:
+            pass
+        return path.read_text()
+
+    def database(self) -> dict[str, Any]:
+        url = urlsplit(self.database_url or f"sqlite:///{self.data_dir / 'toolgate.sqlite3'}")
+        return _sqlite(url.path[1:]) if url.scheme == "sqlite" else _postgresql(url)
+
+
+def _sqlite(path: str) -> dict[str, Any]:
+    # FULL: an acknowledged decision survives a power cut. recursive_triggers: without it INSERT OR REPLACE
+    # passes the triggers that keep the trail append-only. IMMEDIATE: a transaction that will write never has to upgrade.
+    pragmas = "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA recursive_triggers=ON; PRAGMA foreign_keys=ON"
+    return {
+        "ENGINE": "django.db.backends.sqlite3",
+        "NAME": path,
+        "OPTIONS": {"transaction_mode": "IMMEDIATE", "timeout": 30, "init_command": pragmas},
+        "TEST": {"NAME": f"{path}.test"},
+    }
+
+
+def _postgresql(url: Any) -> dict[str, Any]:
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": unquote(url.path[1:]),
+        "USER": unquote(url.username or ""),
+        "PASSWORD": unquote(url.password or ""),
+        "HOST": url.hostname or "",
+        "PORT": str(url.port or ""),
+        "CONN_HEALTH_CHECKS": True,
+        "OPTIONS": {
+            "pool": {"min_size": 1, "max_size": 20, "timeout": 10},
+            "options": "-c statement_timeout=30000 -c lock_timeout=10000",
+            **dict(parse_qsl(url.query)),
+        },
+    }
+
+
+settings = Settings()
+IS_EMBEDDED = settings.mode == "embedded"
+IS_SECURE = settings.public_url.startswith("https://")
+
+SECRET_KEY = settings.signing_key()
+DEBUG = settings.debug
+ALLOWED_HOSTS = list(settings.allowed_hosts)
+PUBLIC_URL = settings.public_url.rstrip("/")
+CSRF_TRUSTED_ORIGINS = [PUBLIC_URL]
+
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "whitenoise.runserver_nostatic",
+    "django.contrib.staticfiles",
+    "rest_framework",
+    "django_filters",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "approvals",
+]
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "toolgate.middleware.ContentSecurityPolicy",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+ROOT_URLCONF = "toolgate.urls"
+WSGI_APPLICATION = "toolgate.wsgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+
+DATABASES = {"default": settings.database()}
+AUTH_USER_MODEL = "approvals.Person"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
+]
+LOGIN_URL = "review:login"
+LOGIN_REDIRECT_URL = "review:inbox"
+LOGOUT_REDIRECT_URL = "review:login"
+
+LANGUAGE_CODE = "en"
+TIME_ZONE = "UTC"
+USE_TZ = True
+USE_I18N = False
+
+STATIC_URL = "/static/"
+STATIC_ROOT = settings.data_dir / "static"
+WHITENOISE_USE_FINDERS = (
+    True  # a checkout serves its own files; collectstatic only saves a production server the search
+)
+FORM_RENDERER = "django.forms.renderers.TemplatesSetting"
+
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_AGE = 12 * 60 * 60
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = IS_SECURE
+SECURE_SSL_REDIRECT = IS_SECURE
+SECURE_HSTS_SECONDS = 365 * 24 * 60 * 60 if IS_SECURE else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = IS_SECURE
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if IS_SECURE else None
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+DATA_UPLOAD_MAX_MEMORY_SIZE = settings.max_body_bytes
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "approvals.api.authentication.AgentKeyAuthentication",
+        "approvals.api.authentication.PersonalTokenAuthentication",
+        "approvals.api.authentication.ReviewerSessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_PARSER_CLASSES": ["approvals.api.parsers.StrictJSONParser"],
+    "DEFAULT_RENDERER_CLASSES": ["approvals.api.renderers.ExactJSONRenderer"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
+    "EXCEPTION_HANDLER": "approvals.api.problems.answer",
+    "UNAUTHENTICATED_USER": None,
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "toolgate",
+    "DESCRIPTION": "Human approval between AI agents and the tools that can hurt.",
+    "VERSION": "1",
+    "OAS_VERSION": "3.1.0",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SERVE_PUBLIC": True,
+    "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
+    "SERVE_AUTHENTICATION": [],
+    "SCHEMA_PATH_PREFIX": "/api/v1",
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "ENUM_NAME_OVERRIDES": {
+        "Status": "approvals.models.Status",
+        "Risk": "approvals.models.Risk",
+        "DecisionKind": "approvals.models.DecisionKind",
+        "EventKind": "approvals.models.EventKind",
+        "PolicyOutcome": "approvals.models.Outcome",
+    },
+}
+
+TOOLGATE_TOOLS = settings.tools
+LEASE = timedelta(seconds=settings.lease_seconds)
+SWEEP_EVERY = timedelta(seconds=settings.sweep_seconds)
+DISPATCH_AFTER = timedelta(seconds=settings.dispatch_seconds)
+MAX_ATTEMPTS = settings.max_attempts
+WAIT_LIMIT = settings.wait_limit
+MAX_DEPTH = settings.max_depth
+
+CELERY_BROKER_URL = "memory://" if IS_EMBEDDED else settings.redis_url
+# Polled each 50 ms in memory; on Redis, silence for as long as it takes a person to notice is too long.
+CELERY_BROKER_TRANSPORT_OPTIONS = (
+    {"polling_interval": 0.05}
+    if IS_EMBEDDED
+    else {"socket_timeout": 2, "socket_connect_timeout": 1, "visibility_timeout": 3600}
+)
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_PUBLISH_RETRY = False  # a web request never waits for the broker; the sweep sends what was not sent
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1  # a call waits in the queue, where any worker can take it, not with a busy one
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_WORKER_REDIRECT_STDOUTS = False
+CELERY_BEAT_SCHEDULE = {"sweep": {"task": "toolgate.sweep", "schedule": SWEEP_EVERY}}
+LOGGING_CONFIG = None
+logging_settings(settings.log_level, plain=IS_EMBEDDED)
