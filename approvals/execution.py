@@ -23,7 +23,7 @@ from django.db import DatabaseError, InterfaceError, connection
 
 from approvals import clock, leases, lifecycle, policies, resolution
 from approvals.models import Outcome, Status, ToolCall
-from approvals.rendering import Unrenderable, canonical, render
+from approvals.rendering import Unrenderable, canonical, render, sha256
 from approvals.resolution import Resolved
 from toolgate.tools.outcomes import Error, Interrupt, Ok
 from toolgate.tools.registry import Registration
@@ -171,8 +171,7 @@ class _Run:
 def _why(call: ToolCall, resolved: Resolved) -> str:
     if resolved.refusal:
         return resolved.refusal
-    before = call.resolution.declaration_id if call.resolution else ""
-    if before != resolution.declaration_digest(resolved):
+    if call.resolution is not None and call.resolution.declaration_id != sha256(resolved.declaration):
         return "the function's declaration changed after the approval"
     return "the arguments resolve differently than when they were approved"
 

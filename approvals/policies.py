@@ -13,6 +13,7 @@ from typing import Any
 
 from approvals.models import Outcome
 from approvals.resolution import Resolved
+from toolgate.tools.callables import binds
 from toolgate.tools.registry import Predicate, Registration
 
 
@@ -65,7 +66,7 @@ def by_registration(registration: Registration, resolved: Resolved, context: dic
             return replace(review, outcome=Outcome.DENY, reason="The registration of this tool denies it.", approvals=0)
         if _says(registration.require_approval, resolved, context):
             return review
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - whatever a predicate raises means that people decide
         reason = f"The policy of this tool could not be evaluated ({type(error).__name__}), so people decide."
         return replace(review, reason=reason)
     return replace(review, outcome=Outcome.ALLOW, reason="The registration of this tool allows it.", approvals=0)
@@ -96,7 +97,9 @@ def _why(registration: Registration) -> str:
 
 
 def _says(rule: bool | Predicate, resolved: Resolved, context: dict[str, Any]) -> bool:
-    return rule if isinstance(rule, bool) else bool(rule(resolved.arguments, context))
+    if isinstance(rule, bool):
+        return rule
+    return bool(rule(resolved.arguments, context) if binds(rule, 2) else rule(resolved.arguments))
 
 
 def _seconds(duration: timedelta) -> float:

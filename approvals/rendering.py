@@ -21,10 +21,11 @@ from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
-import rfc8785
 from django.db.models import Model
 from django.utils.duration import duration_iso_string
 from pydantic import BaseModel
+
+from toolgate.tools.canonical import canonical
 
 MAX_DEPTH = 150
 MAX_DIGITS = 4300  # Python's own limit for reading an integer back
@@ -191,31 +192,6 @@ _LEAVES: tuple[tuple[type | tuple[type, ...], Leaf], ...] = (
     ((ipaddress.IPv4Address, ipaddress.IPv6Address), _text("ip address")),
     ((ipaddress.IPv4Network, ipaddress.IPv6Network), _text("ip network")),
 )
-
-
-def canonical(tree: Any) -> str:
-    """RFC 8785 text of JSON data, with integers of any size and every digit of a Decimal."""
-    if isinstance(tree, str):
-        return _quoted(tree)
-    if tree is None or isinstance(tree, bool):
-        return json.dumps(tree)
-    if isinstance(tree, int):
-        return int.__repr__(tree)
-    if isinstance(tree, float):
-        return rfc8785.dumps(tree).decode()
-    if isinstance(tree, Decimal):
-        return format(tree, "f")
-    if isinstance(tree, list | tuple):
-        return "[" + ",".join(canonical(item) for item in tree) + "]"
-    members = sorted(tree.items(), key=lambda item: item[0].encode("utf-16-be", "surrogatepass"))
-    return "{" + ",".join(f"{_quoted(key)}:{canonical(item)}" for key, item in members) + "}"
-
-
-def _quoted(text: str) -> str:
-    quoted = json.dumps(text, ensure_ascii=False)
-    if any("\ud800" <= character <= "\udfff" for character in quoted):  # a lone half cannot be stored; its escape can
-        quoted = "".join(f"\\u{ord(c):04x}" if "\ud800" <= c <= "\udfff" else c for c in quoted)
-    return quoted
 
 
 def read(text: str) -> Any:

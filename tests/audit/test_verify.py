@@ -1,0 +1,123 @@
+"""What `verify` finds: every change of every byte of the trail, a cut end, a missing call, a row that tells another story."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.db import DatabaseError, connection, transaction
+
+from approvals.audit import verify_all, verify_chain
+from approvals.audit.chain import record_administration
+from approvals.clock import now
+from approvals.models import AuditEvent, Decision, EventKind, Status, ToolCall
+from approvals.models.actors import SYSTEM
+from approvals.models.append_only import REMOVE
+from tests.calls import CallMaker
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def unprotected() -> Iterator[None]:
+    """Somebody with the rights of the database's owner took the triggers away."""
+    with connection.cursor() as cursor:
+        for statement in REMOVE[connection.vendor]:
+            cursor.execute(statement)
+    yield
+
+
+COLUMNS: dict[str, Any] = {
+    "kind": "rejected",
+    "at": now(),
+    "tool": "another",
+    "actor_kind": "person",
+    "actor_id": "7",
+    "actor_name": "Mallory",
+    "data": '{"status":"approved"}',
+    "previous": "f" * 64,
+    "digest": "e" * 64,
+    "sequence": 9,
+}
+
+
+@pytest.mark.usefixtures("unprotected")
+@pytest.mark.parametrize("column", list(COLUMNS))
+@pytest.mark.parametrize("place", [1, 2, 3])
+def test_names_the_event_whose_column_was_changed(column: str, place: int, make_call: CallMaker) -> None:
+    chain = str(make_call(Status.SUCCEEDED).pk)
+    assert verify_chain(chain).is_whole
+    AuditEvent.objects.filter(chain=chain, sequence=place).update(**{column: COLUMNS[column]})
+    found = verify_chain(chain)
+    assert not found.is_whole
+    assert found.broken_at == place
+
+
+@pytest.mark.usefixtures("unprotected")
+def test_names_the_event_for_each_single_byte_of_its_data(make_call: CallMaker) -> None:
+    chain = str(make_call(Status.APPROVED).pk)
+    event = AuditEvent.objects.get(chain=chain, sequence=2)
+    for place in range(len(event.data)):
+        changed = event.data[:place] + chr(ord(event.data[place]) ^ 1) + event.data[place + 1 :]
+        AuditEvent.objects.filter(pk=event.pk).update(data=changed)
+        assert verify_chain(chain).broken_at == 2
+
+
+@pytest.mark.usefixtures("unprotected")
+def test_shows_a_cut_end_and_an_emptied_chain(make_call: CallMaker) -> None:
+    call = make_call(Status.SUCCEEDED)
+    AuditEvent.objects.filter(chain=str(call.pk), sequence=call.chain_length).delete()
+    assert "its end was cut" in verify_chain(str(call.pk)).problem
+    AuditEvent.objects.filter(chain=str(call.pk)).delete()
+    assert "its end was cut" in verify_chain(str(call.pk)).problem
+
+
+@pytest.mark.usefixtures("unprotected")
+def test_shows_an_event_missing_in_the_middle(make_call: CallMaker) -> None:
+    call = make_call(Status.SUCCEEDED)
+    AuditEvent.objects.filter(chain=str(call.pk), sequence=2).delete()
+    assert verify_chain(str(call.pk)).problem == "event 2 is missing"
+
+
+def test_shows_a_call_whose_row_tells_another_story(make_call: CallMaker) -> None:
+    call = make_call(Status.REJECTED)
+    ToolCall.objects.filter(pk=call.pk).update(status=Status.DENIED)
+    assert verify_chain(str(call.pk)).problem == "the call says denied, its trail says rejected"
+
+
+def test_shows_changed_arguments_and_results(make_call: CallMaker) -> None:
+    call = make_call(Status.SUCCEEDED)
+    ToolCall.objects.filter(pk=call.pk).update(submitted='{"amount": 5000}')
+    assert "submitted arguments" in verify_chain(str(call.pk)).problem
+    ToolCall.objects.filter(pk=call.pk).update(submitted=call.submitted, result="{}")
+    assert "result" in verify_chain(str(call.pk)).problem
+
+
+def test_shows_a_changed_decision(make_call: CallMaker) -> None:
+    call = make_call(Status.APPROVED)
+    Decision.objects.filter(call=call).update(person_name="Somebody else")
+    assert "decision" in verify_chain(str(call.pk)).problem
+
+
+def test_walks_every_chain_and_the_one_of_administration(make_call: CallMaker) -> None:
+    call = make_call()
+    record_administration(EventKind.KEY_ISSUED, at=now(), actor=SYSTEM, data={"prefix": "x"})
+    chains = {found.chain for found in verify_all() if found.is_whole}
+    assert {str(call.pk), "administration"} <= chains
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE approvals_auditevent SET actor_name = 'Mallory'",
+        "DELETE FROM approvals_auditevent",
+        "INSERT OR REPLACE INTO approvals_auditevent SELECT id, chain, sequence, 'denied', at, tool, actor_kind, actor_id, "
+        "actor_name, data, previous, digest FROM approvals_auditevent",
+    ],
+)
+def test_database_itself_refuses(statement: str, make_call: CallMaker) -> None:
+    chain = str(make_call().pk)
+    with pytest.raises(DatabaseError, match="append-only"), transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(statement)
+    assert verify_chain(chain).is_whole

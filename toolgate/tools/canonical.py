@@ -1,0 +1,34 @@
+"""Canonical JSON text (RFC 8785), with exact rules for what the RFC leaves to doubles: big integers and decimals."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from typing import Any
+
+import rfc8785
+
+
+def canonical(tree: Any) -> str:
+    """The one text of JSON data: keys sorted, no white space, integers of any size, every digit of a Decimal."""
+    if isinstance(tree, str):
+        return _quoted(tree)
+    if tree is None or isinstance(tree, bool):
+        return json.dumps(tree)
+    if isinstance(tree, int):
+        return int.__repr__(tree)
+    if isinstance(tree, float):
+        return rfc8785.dumps(tree).decode()
+    if isinstance(tree, Decimal):
+        return format(tree, "f")
+    if isinstance(tree, list | tuple):
+        return "[" + ",".join(canonical(item) for item in tree) + "]"
+    members = sorted(tree.items(), key=lambda item: item[0].encode("utf-16-be", "surrogatepass"))
+    return "{" + ",".join(f"{_quoted(key)}:{canonical(item)}" for key, item in members) + "}"
+
+
+def _quoted(text: str) -> str:
+    quoted = json.dumps(text, ensure_ascii=False)
+    if any("\ud800" <= character <= "\udfff" for character in quoted):  # a lone half cannot be stored; its escape can
+        quoted = "".join(f"\\u{ord(c):04x}" if "\ud800" <= c <= "\udfff" else c for c in quoted)
+    return quoted

@@ -1,0 +1,8 @@
+"""Which door answers at which address."""
+
+from django.contrib import admin
+from django.urls import include, path
+
+urlpatterns = [
+    path("admin/", admin.site.urls),
+]
