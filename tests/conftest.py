@@ -38,6 +38,11 @@ class Deployment(Registry):
 _numbers = itertools.count()
 
 
+@pytest.fixture(autouse=True)
+def _quick_passwords(settings: Any) -> None:
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
 @pytest.fixture
 def tools(settings: Any) -> Iterator[Deployment]:
     """The tools of this test's deployment; empty at first."""

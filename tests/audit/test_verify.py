@@ -32,7 +32,7 @@ COLUMNS: dict[str, Any] = {
     "kind": "rejected",
     "at": now(),
     "tool": "another",
-    "actor_kind": "person",
+    "actor_kind": "clock",
     "actor_id": "7",
     "actor_name": "Mallory",
     "data": '{"status":"approved"}',
