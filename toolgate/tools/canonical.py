@@ -11,6 +11,15 @@ import rfc8785
 
 def canonical(tree: Any) -> str:
     """The one text of JSON data: keys sorted, no white space, integers of any size, every digit of a Decimal."""
+    return _text(tree, in_order=True)
+
+
+def exact(tree: Any) -> str:
+    """The same with keys in the order they come: what an API sends."""
+    return _text(tree, in_order=False)
+
+
+def _text(tree: Any, *, in_order: bool) -> str:
     if isinstance(tree, str):
         return _quoted(tree)
     if tree is None or isinstance(tree, bool):
@@ -22,9 +31,11 @@ def canonical(tree: Any) -> str:
     if isinstance(tree, Decimal):
         return format(tree, "f")
     if isinstance(tree, list | tuple):
-        return "[" + ",".join(canonical(item) for item in tree) + "]"
-    members = sorted(tree.items(), key=lambda item: item[0].encode("utf-16-be", "surrogatepass"))
-    return "{" + ",".join(f"{_quoted(key)}:{canonical(item)}" for key, item in members) + "}"
+        return "[" + ",".join(_text(item, in_order=in_order) for item in tree) + "]"
+    members = tree.items()
+    if in_order:
+        members = sorted(members, key=lambda item: item[0].encode("utf-16-be", "surrogatepass"))
+    return "{" + ",".join(f"{_quoted(key)}:{_text(item, in_order=in_order)}" for key, item in members) + "}"
 
 
 def _quoted(text: str) -> str:
