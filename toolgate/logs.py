@@ -38,5 +38,8 @@ def logging_settings(level: str, *, plain: bool) -> None:
             "formatters": {"line": formatter},
             "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
             "root": {"handlers": ["stderr"], "level": level},
+            # A line for each sweep of each second, or each request of a health check, hides what matters.
+            "loggers": {name: {"level": "WARNING"} for name in ("celery", "uvicorn", "django.server")}
+            | {"kombu": {"level": "ERROR"}},
         }
     )

@@ -60,7 +60,10 @@ class Settings(BaseSettings):
     )
     public_url: str = Field("http://127.0.0.1:8000", description="How people reach the pages; used in links.")
     debug: bool = Field(False, description="Shows tracebacks in pages. Never in production.")
-    tools: Names = Field((), description="Modules that hold a `registry = Registry()` with the tools to gate.")
+    tools: Names = Field(
+        ("toolgate.demonstration.tools",),
+        description="Modules that hold a `Registry` with the tools to gate. The demonstration's, unless set.",
+    )
     lease_seconds: float = Field(30, gt=0, description="How long a silent worker keeps a call. Renewed while it works.")
     sweep_seconds: float = Field(1, gt=0, description="How often the clock looks for what is overdue.")
     dispatch_seconds: float = Field(
@@ -95,6 +98,8 @@ class Settings(BaseSettings):
     @model_validator(mode="after")
     def _production_is_complete(self) -> Settings:
         if self.mode == "production":
+            if "tools" not in self.model_fields_set:
+                self.tools = ()
             missing = [name for name in ("secret_key", "database_url", "redis_url") if not getattr(self, name)]
             if missing:
                 names = ", ".join(f"TOOLGATE_{name.upper()}" for name in missing)
@@ -170,6 +175,7 @@ INSTALLED_APPS = [
     "django_filters",
     "drf_spectacular",
     "drf_spectacular_sidecar",
+    "toolgate",
     "approvals",
 ]
 MIDDLEWARE = [
@@ -276,7 +282,7 @@ MAX_ATTEMPTS = settings.max_attempts
 WAIT_LIMIT = settings.wait_limit
 MAX_DEPTH = settings.max_depth
 
-CELERY_BROKER_URL = "memory://" if IS_EMBEDDED else settings.redis_url
+CELERY_BROKER_URL = "memory://localhost" if IS_EMBEDDED else settings.redis_url
 # Polled each 50 ms in memory; on Redis, silence for as long as it takes a person to notice is too long.
 CELERY_BROKER_TRANSPORT_OPTIONS = (
     {"polling_interval": 0.05}
@@ -290,5 +296,6 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1  # a call waits in the queue, where any wo
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_WORKER_REDIRECT_STDOUTS = False
 CELERY_BEAT_SCHEDULE = {"sweep": {"task": "toolgate.sweep", "schedule": SWEEP_EVERY}}
+Path(STATIC_ROOT).mkdir(parents=True, exist_ok=True)  # whitenoise warns of a folder that is not there
 LOGGING_CONFIG = None
 logging_settings(settings.log_level, plain=IS_EMBEDDED)

@@ -1,0 +1,60 @@
+"""The command `toolgate`: start it, tell its stories, check it, verify its trail, make people and agents."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from django.core.management import execute_from_command_line
+from pydantic import ValidationError
+
+# The commands that need Django live in toolgate/management/commands; this program sets Django up and hands over.
+COMMANDS = {
+    "serve": "the whole gate in one process on SQLite: pages, API, worker and clock",
+    "demo": "tell the stories of the gate against a running server, without a browser",
+    "check": "look whether the settings can work, and say which cannot",
+    "verify": "walk the trail and name the first broken link",
+    "migrate": "bring the database up to date",
+    "agent": "make an agent and a key for it (shown once)",
+    "person": "make a reviewer, an auditor or an administrator",
+    "settings": "print the reference of all settings",
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs one command. 0: done; 1: it found something wrong; 2: it was called or configured wrongly."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if not given or given[0] not in COMMANDS:
+        _parser().parse_args(given[:1] or ["--help"])
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "toolgate.settings")
+    try:
+        execute_from_command_line(["toolgate", *given])
+    except ValidationError as error:
+        return _told(error)
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="toolgate",
+        description="Human approval between AI agents and the tools that can hurt.",
+        epilog="\n".join(f"  {name:<10}{words}" for name, words in COMMANDS.items()),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("command", choices=COMMANDS, metavar="COMMAND", help="one of those below; each knows --help")
+    return parser
+
+
+def _told(error: ValidationError) -> int:
+    """A bad variable, by its name and what it wants."""
+    for one in error.errors():
+        name = "_".join(str(part) for part in one["loc"]).upper() or "the settings"
+        name = name if name.startswith(("TOOLGATE_", "DATABASE_", "REDIS_", "the")) else f"TOOLGATE_{name}"
+        print(f"{name}: {one['msg'].removeprefix('Value error, ')}", file=sys.stderr)  # noqa: T201 - a command speaks
+    return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())
