@@ -40,8 +40,15 @@ def finish(answer: Any) -> Any:
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return asyncio.run(answer)
+        return _run(answer)
     return _in_a_thread(answer)
+
+
+def _run(coroutine: Coroutine[Any, Any, Any]) -> Any:
+    try:
+        return asyncio.run(coroutine)
+    except asyncio.CancelledError as error:  # no ordinary exception; but nobody outside can cancel a loop made here
+        raise RuntimeError("the coroutine cancelled itself") from error
 
 
 def _in_a_thread(coroutine: Coroutine[Any, Any, Any]) -> Any:
@@ -50,7 +57,7 @@ def _in_a_thread(coroutine: Coroutine[Any, Any, Any]) -> Any:
 
     def run() -> None:
         try:
-            came_to.append(asyncio.run(coroutine))
+            came_to.append(_run(coroutine))
         except BaseException as error:  # noqa: BLE001 - raised again in the thread that asked
             raised.append(error)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -32,7 +33,9 @@ def _text(tree: Any, *, in_order: bool) -> str:
         return format(tree, "f")
     if isinstance(tree, list | tuple):
         return "[" + ",".join(_text(item, in_order=in_order) for item in tree) + "]"
-    members = tree.items()
+    if not isinstance(tree, Mapping):
+        raise TypeError(f"a {type(tree).__name__} is no JSON data")
+    members: Any = tree.items()
     if in_order:
         members = sorted(members, key=lambda item: item[0].encode("utf-16-be", "surrogatepass"))
     return "{" + ",".join(f"{_quoted(key)}:{_text(item, in_order=in_order)}" for key, item in members) + "}"

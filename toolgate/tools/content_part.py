@@ -23,32 +23,33 @@ class ContentPart:
         problems = Problems()
         problems.add("type", f"must be {one_of(KINDS)}", when=self.type not in KINDS)
         problems.add("content", "must be text", when=not isinstance(self.content, str | None))
+        problems.add("options", "must be a mapping", when=not isinstance(self.options, Mapping | None))
         problems.raise_any()
         object.__setattr__(self, "options", dict(self.options or {}))
 
     @classmethod
-    def text(cls, content: str | None, **options: Any) -> ContentPart:
-        return cls("text", content, options)
+    def text(cls, content: str | None, options: Mapping[str, Any] | None = None, /, **more: Any) -> ContentPart:
+        return cls("text", content, {**(options or {}), **more})
 
     @classmethod
-    def image(cls, content: str | None, **options: Any) -> ContentPart:
-        return cls("image", content, options)
+    def image(cls, content: str | None, options: Mapping[str, Any] | None = None, /, **more: Any) -> ContentPart:
+        return cls("image", content, {**(options or {}), **more})
 
     @classmethod
-    def file(cls, content: str | None, **options: Any) -> ContentPart:
-        return cls("file", content, options)
+    def file(cls, content: str | None, options: Mapping[str, Any] | None = None, /, **more: Any) -> ContentPart:
+        return cls("file", content, {**(options or {}), **more})
 
     @classmethod
-    def image_url(cls, content: str | None, **options: Any) -> ContentPart:
-        return cls("image_url", content, options)
+    def image_url(cls, content: str | None, options: Mapping[str, Any] | None = None, /, **more: Any) -> ContentPart:
+        return cls("image_url", content, {**(options or {}), **more})
 
     @classmethod
-    def file_url(cls, content: str | None, **options: Any) -> ContentPart:
-        return cls("file_url", content, options)
+    def file_url(cls, content: str | None, options: Mapping[str, Any] | None = None, /, **more: Any) -> ContentPart:
+        return cls("file_url", content, {**(options or {}), **more})
 
     @classmethod
-    def thinking(cls, content: str | None, **options: Any) -> ContentPart:
-        return cls("thinking", content, options)
+    def thinking(cls, content: str | None, options: Mapping[str, Any] | None = None, /, **more: Any) -> ContentPart:
+        return cls("thinking", content, {**(options or {}), **more})
 
     def to_dict(self) -> dict[str, Any]:
         return {"type": self.type, "content": self.content, "options": dict(self.options)}

@@ -14,18 +14,21 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
-from typing import Any, Generic, ParamSpec, TypeVar, get_type_hints, overload
+from collections.abc import Callable
+from typing import Any, Generic, ParamSpec, TypeVar, get_args, get_type_hints, overload
 
 import docstring_parser
 import pydantic_core
-from pydantic import ConfigDict, Field, create_model
+from pydantic import BaseModel, ConfigDict, Field, create_model
+from pydantic.fields import FieldInfo
 
 from toolgate.tools.callables import finish
 from toolgate.tools.content_part import ContentPart
+from toolgate.tools.definition import Problems
 from toolgate.tools.function import Function
 from toolgate.tools.outcomes import Error, Interrupt, Ok
 from toolgate.tools.parsers import PydanticParser
+from toolgate.tools.references import inlined
 from toolgate.tools.tool_result import ToolResult
 
 P = ParamSpec("P")
@@ -33,7 +36,10 @@ R = TypeVar("R")
 
 
 class Context(dict[str, Any]):
-    """Annotate a parameter with this to receive the context of the call; it is no parameter of the tool."""
+    """Annotate a parameter with this to receive the context of the call; it is no parameter of the tool.
+
+    What arrives is the very context that was passed to `execute`; an empty one when there was none.
+    """
 
 
 class Tool(Generic[P, R]):
@@ -57,7 +63,7 @@ def tool(
     display_text: str | None = None,
     async_: bool = False,
     strict: bool = False,
-    options: list[Any] | None = None,
+    options: Any = None,
 ) -> Callable[[Callable[P, R]], Tool[P, R]]: ...
 def tool(plain: Callable[..., Any] | None = None, /, **options: Any) -> Any:
     """Declares parameters, types, enums, defaults and descriptions from hints and docstring; coerces what is sent to them.
@@ -71,33 +77,61 @@ def tool(plain: Callable[..., Any] | None = None, /, **options: Any) -> Any:
 
 
 def _tool(plain: Callable[..., Any], **options: Any) -> Tool[..., Any]:
-    hints = get_type_hints(plain, include_extras=True)
-    signature = inspect.signature(plain)
-    contexts = [name for name in signature.parameters if hints.get(name) is Context]
+    signature, hints = inspect.signature(plain), get_type_hints(plain, include_extras=True)
+    _check(signature)
+    contexts = [name for name in signature.parameters if _is_context(hints.get(name))]
     documented = docstring_parser.parse(inspect.getdoc(plain) or "")
     described = {one.arg_name: one.description for one in documented.params}
     fields = {
-        name: (hints.get(name, Any), Field(_default(one), description=described.get(name)))
-        for name, one in signature.parameters.items()
+        f"field_{place}": (hints.get(name, Any), _field(name, one, hints.get(name), described.get(name)))
+        for place, (name, one) in enumerate(signature.parameters.items())
         if name not in contexts
     }
     model: Any = create_model(plain.__name__, __config__=ConfigDict(extra="forbid"), **fields)  # type: ignore[call-overload] # the fields are only known here
     options["name"] = options.get("name") or plain.__name__
     options["description"] = options.get("description") or documented.description
-    schema = inlined(model.model_json_schema())
-    body = _body(plain, contexts)
-    return Tool(plain, Function(function=body, parse_args=PydanticParser(model), parameters_schema=schema, **options))
+    parser = _ToolParser(model)
+    return Tool(plain, Function(function=_body(plain, contexts), parse_args=parser, parameters_schema=parser.shown, **options))
 
 
-def _default(parameter: inspect.Parameter) -> Any:
-    return ... if parameter.default is inspect.Parameter.empty else parameter.default
+class _ToolParser(PydanticParser):
+    """The model's own field names are numbered, so that a parameter may be called what pydantic reserves, such as `copy`."""
+
+    def __init__(self, model: type[BaseModel]) -> None:
+        super().__init__(model)
+        self.shown = inlined(self.schema)
+        self._names = {field: str(info.alias) for field, info in model.model_fields.items()}
+
+    def as_dict(self, value: Any) -> dict[str, Any]:
+        return {self._names[name]: one for name, one in dict(value).items()}
+
+
+def _check(signature: inspect.Signature) -> None:
+    """Raises FunctionDefinitionError for parameters that cannot be sent by name."""
+    named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    problems = Problems()
+    for name, one in signature.parameters.items():
+        problems.add("parameters", f"{name} cannot be sent by name: name each parameter", when=one.kind not in named)
+    problems.raise_any()
+
+
+def _is_context(hint: Any) -> bool:
+    return hint is Context or Context in get_args(hint)
+
+
+def _field(name: str, parameter: inspect.Parameter, hint: Any, described: str | None) -> Any:
+    """A description in the hint itself goes before the docstring's."""
+    own = [one.description for one in get_args(hint) if isinstance(one, FieldInfo)]
+    description: dict[str, Any] = {} if any(own) or described is None else {"description": described}
+    default = ... if parameter.default is inspect.Parameter.empty else parameter.default
+    return Field(default, alias=name, validate_default=False, **description)
 
 
 def _body(plain: Callable[..., Any], contexts: list[str]) -> Callable[[dict[str, Any], Any], Any]:
     @functools.wraps(plain)
     def body(arguments: dict[str, Any], context: Any) -> Any:
-        given = dict(arguments) | dict.fromkeys(contexts, Context(context or {}))
-        return _answer(finish(plain(**given)))
+        received = Context() if context is None else context
+        return _answer(finish(plain(**{**arguments, **dict.fromkeys(contexts, received)})))
 
     del body.__wrapped__  # or its signature would be the plain function's
     return body
@@ -112,31 +146,3 @@ def _answer(value: Any) -> Any:
     if value is None:
         return "OK"
     return Ok(pydantic_core.to_json(value).decode(), value)
-
-
-def inlined(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """`schema` without titles, and with its references put in place where they do not lead back to themselves."""
-    definitions: Mapping[str, Any] = schema.get("$defs", {})
-    kept: dict[str, Any] = {}
-
-    def walk(node: Any, inside: tuple[str, ...]) -> Any:
-        if isinstance(node, list):
-            return [walk(item, inside) for item in node]
-        if not isinstance(node, Mapping):
-            return node
-        name = str(node.get("$ref", "")).removeprefix("#/$defs/")
-        if name in inside:
-            kept[name] = definitions[name]
-            return dict(node)
-        if name:
-            return {**walk(definitions[name], (*inside, name)), **{k: v for k, v in node.items() if k != "$ref"}}
-        return {
-            key: {name: walk(item, inside) for name, item in value.items()}
-            if key == "properties"
-            else walk(value, inside)
-            for key, value in node.items()
-            if key != "$defs" and not (key == "title" and isinstance(value, str))
-        }
-
-    plain: dict[str, Any] = walk(schema, ())
-    return {**plain, "$defs": dict(definitions)} if kept else plain

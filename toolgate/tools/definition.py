@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
+from typing import Any
 
 
 class FunctionDefinitionError(ValueError):
@@ -26,6 +28,16 @@ class Problems:
     def raise_any(self) -> None:
         if self.found:
             raise FunctionDefinitionError(self.found)
+
+
+def known_attributes(attributes: Mapping[str, Any], kind: Any) -> dict[str, Any]:
+    """`attributes` as keywords of the dataclass `kind`; raises FunctionDefinitionError for names that it does not have."""
+    names = {field.name for field in fields(kind)}
+    problems = Problems()
+    for name in attributes:
+        problems.add(str(name), f"is nothing that a {kind.__name__} has", when=name not in names)
+    problems.raise_any()
+    return dict(attributes)
 
 
 def is_blank(value: object) -> bool:

@@ -87,9 +87,7 @@ def _for_gemini(schema: Any) -> Any:
     options = [option for option in schema.get("anyOf", []) if option != {"type": "null"}]
     if options != schema.get("anyOf", []):
         kept.pop("anyOf")
-        kept |= {"nullable": True} | (
-            _for_gemini(options[0]) if len(options) == 1 else {"anyOf": [*map(_for_gemini, options)]}
-        )
+        kept |= {"nullable": True} | (_for_gemini(options[0]) if len(options) == 1 else {"anyOf": [*map(_for_gemini, options)]})
     return kept
 
 
@@ -100,9 +98,7 @@ def _gemini_value(key: str, value: Any) -> Any:
         return [_for_gemini(one) for one in value]
     if key == "enum":
         return [str(one) for one in value if one is not None]
-    return (
-        value.upper() if key == "type" and isinstance(value, str) else _for_gemini(value) if key == "items" else value
-    )
+    return value.upper() if key == "type" and isinstance(value, str) else _for_gemini(value) if key == "items" else value
 
 
 def _mcp(function: Function) -> dict[str, Any]:

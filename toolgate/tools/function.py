@@ -8,11 +8,12 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import PurePath
 from typing import Any
 
 from toolgate.tools.callables import arity, binds, finish
 from toolgate.tools.content_part import ContentPart
-from toolgate.tools.definition import Problems, is_blank
+from toolgate.tools.definition import Problems, is_blank, known_attributes
 from toolgate.tools.diagnostics import failed_lookup, missing_parameters
 from toolgate.tools.function_param import FunctionParam, required_properties, to_parameters_schema
 from toolgate.tools.outcomes import Error, Interrupt, Ok, Outcome
@@ -50,7 +51,7 @@ class Function:
     are notes for a provider. Raises FunctionDefinitionError with every problem at once.
     """
 
-    name: str
+    name: str = ""
     description: str | None = None
     parameters: list[FunctionParam] = field(default_factory=list)
     parameters_schema: Mapping[str, Any] | None = None
@@ -59,16 +60,19 @@ class Function:
     async_: bool = False
     strict: bool = False
     display_text: str | None = None
-    options: list[Any] = field(default_factory=list)
+    options: Any = field(default_factory=list)
 
     def __post_init__(self) -> None:
         problems = Problems()
         self._check_name(problems)
         self._check_parameters(problems)
+        for one in ("description", "display_text"):
+            problems.add(one, "must be text", when=not isinstance(getattr(self, one), str | None))
         _check_callable(problems, "function", self.function, (2,), "2")
         _check_callable(problems, "parse_args", self.parse_args, (1, 2), "1 or 2")
         problems.raise_any()
-        object.__setattr__(self, "options", list(self.options or []))
+        options = dict(self.options) if isinstance(self.options, Mapping) else list(self.options or [])
+        object.__setattr__(self, "options", options)
         object.__setattr__(self, "parameters", list(self.parameters or []))
 
     @classmethod
@@ -77,7 +81,7 @@ class Function:
         given = dict(attributes)
         if "async" in given:
             given["async_"] = given.pop("async")
-        return cls(**{"name": None, **given})
+        return cls(**known_attributes(given, cls))
 
     def _check_name(self, problems: Problems) -> None:
         if self.name is not None and not isinstance(self.name, str):
@@ -88,11 +92,13 @@ class Function:
             problems.add("name", f"should be at most {LONGEST_NAME} character(s)")
 
     def _check_parameters(self, problems: Problems) -> None:
-        listed = self.parameters is None or isinstance(self.parameters, list | tuple)
+        given = [] if self.parameters is None else self.parameters
+        listed = isinstance(given, list | tuple) and all(isinstance(one, FunctionParam) for one in given)
         problems.add("parameters", "must be a list of FunctionParam", when=not listed)
-        problems.add(
-            "parameters_schema", "must be a mapping", when=not isinstance(self.parameters_schema, Mapping | None)
-        )
+        names = [one.name for one in given] if listed else []
+        twice = sorted({name for name in names if names.count(name) > 1})
+        problems.add("parameters", f"names that appear twice: {', '.join(twice)}", when=bool(twice))
+        problems.add("parameters_schema", "must be a mapping", when=not isinstance(self.parameters_schema, Mapping | None))
         both = listed and bool(self.parameters) and self.parameters_schema is not None
         problems.add("parameters", "Cannot use both parameters and parameters_schema", when=both)
 
@@ -150,7 +156,7 @@ class Function:
             return self._ask_parser(self.parse_args, dict(raw), context)
         required = self.required_param_names()
         if all(name in raw for name in required):
-            return Ok(raw)
+            return Ok(dict(raw))
         return Error(missing_parameters(required, self.accepted_param_names(), raw))
 
     def _ask_parser(self, parser: Parser, raw: dict[Any, Any], context: Any) -> Ok | Error:
@@ -164,7 +170,7 @@ class Function:
             return Error(_as_text(answer.message))
         if isinstance(answer, Mapping):
             return Ok(answer)
-        return Error(f"parse_args returned unexpected shape: {answer!r}")
+        return Error(f"parse_args returned unexpected shape: {_safely(repr, answer)}")
 
     def _run(self, body: Body, arguments: Arguments, context: Any) -> Outcome:
         try:
@@ -199,15 +205,23 @@ def _outcome(answer: Any) -> Outcome:
 
 
 def _as_text(reason: Any) -> str:
-    return reason if isinstance(reason, str) else repr(reason)
+    return reason if isinstance(reason, str) else _safely(repr, reason)
+
+
+def _safely(words: Callable[[Any], str], value: Any) -> str:
+    """`str` or `repr` of a value of somebody else's class, which may raise."""
+    try:
+        return words(value)
+    except Exception:  # noqa: BLE001 - whatever it raises, a sentence is needed
+        return f"a {type(value).__name__} that cannot be shown"
 
 
 def _told(error: BaseException) -> str:
     """`ERROR: (TYPE) TEXT at FILE:LINE in NAME`, with the last place that raised."""
     kind = "KeyError" if isinstance(error, MissingArgument) else type(error).__name__
     frames = traceback.extract_tb(error.__traceback__)
-    place = f" at {frames[-1].filename.rsplit('/', 1)[-1]}:{frames[-1].lineno} in {frames[-1].name}" if frames else ""
-    return f"ERROR: ({kind}) {error}{place}"
+    place = f"at {PurePath(frames[-1].filename).name}:{frames[-1].lineno} in {frames[-1].name}" if frames else ""
+    return " ".join(word for word in (f"ERROR: ({kind})", _safely(str, error), place) if word)
 
 
 def get_display_text(functions: Sequence[Function], name: str, fallback: str = "Perform action") -> str | None:

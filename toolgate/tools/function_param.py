@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from toolgate.tools.definition import Problems, is_blank, one_of
+from toolgate.tools.definition import Problems, is_blank, known_attributes, one_of
 
 TYPES = ("string", "integer", "number", "boolean", "array", "object")
 WITH_ENUM = ("string", "integer", "number")
@@ -16,8 +16,8 @@ WITH_ENUM = ("string", "integer", "number")
 class FunctionParam:
     """`type` is one of TYPES; `item_type` goes with arrays, `object_properties` with objects and arrays of objects."""
 
-    name: str
-    type: str
+    name: str = ""
+    type: str = ""
     item_type: str | None = None
     enum: list[Any] = field(default_factory=list)
     description: str | None = None
@@ -26,10 +26,14 @@ class FunctionParam:
 
     def __post_init__(self) -> None:
         """Raises FunctionDefinitionError with every problem of this parameter."""
-        object.__setattr__(self, "enum", list(self.enum or []))
-        object.__setattr__(self, "object_properties", list(self.object_properties or []))
         problems = Problems()
+        for field_name, kind, words in (("enum", object, "values"), ("object_properties", FunctionParam, "FunctionParam")):
+            given = getattr(self, field_name) or []
+            usable = isinstance(given, list | tuple) and all(isinstance(one, kind) for one in given)
+            problems.add(field_name, f"must be a list of {words}", when=not usable)
+            object.__setattr__(self, field_name, list(given) if usable else [])
         problems.add("name", "can't be blank", when=is_blank(self.name))
+        problems.add("name", "must be text", when=not isinstance(self.name, str | None))
         problems.add("type", "can't be blank", when=is_blank(self.type))
         problems.add("type", f"must be {one_of(TYPES)}", when=not is_blank(self.type) and self.type not in TYPES)
         not_allowed = f"not allowed for type {self.type}"
@@ -48,8 +52,8 @@ class FunctionParam:
 
     @classmethod
     def new(cls, attributes: Mapping[str, Any]) -> FunctionParam:
-        """From a mapping with the same keys. A missing name or type is told like any other problem."""
-        return cls(**{"name": None, "type": None, **attributes})
+        """From a mapping with the same keys."""
+        return cls(**known_attributes(attributes, cls))
 
     def to_json_schema(self, properties: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """`properties` (left as they are) with this parameter's schema added under its name."""

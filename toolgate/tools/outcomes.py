@@ -6,29 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 
-class _Missing:
-    """Stands for processed content that was not given, so that a falsy one is still processed content."""
-
-    def __repr__(self) -> str:
-        return "not given"
-
-    def __bool__(self) -> bool:
-        return False
-
-
-MISSING = _Missing()
-
-
 @dataclass(frozen=True, slots=True)
 class Ok:
-    """It worked. `value` is for the model; `processed_content`, where given, is kept for the application as it is."""
+    """It worked. `value` is for the model; `processed_content` is the application's own object and stays as it is."""
 
     value: Any
-    processed_content: Any = MISSING
-
-    @property
-    def has_processed_content(self) -> bool:
-        return self.processed_content is not MISSING
+    processed_content: Any = None
 
 
 @dataclass(frozen=True, slots=True)

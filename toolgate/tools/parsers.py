@@ -5,19 +5,23 @@ Any callable with the contract of `parse_args` is a parser; an adapter for anoth
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import dataclasses
+import re
+from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any
 
 import jsonschema_rs
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import BaseModel, RootModel, TypeAdapter, ValidationError
 
 from toolgate.tools.canonical import canonical
-from toolgate.tools.definition import FunctionDefinitionError, one_of
-from toolgate.tools.diagnostics import kind_of, quote, suggestion
+from toolgate.tools.definition import FunctionDefinitionError
+from toolgate.tools.diagnostics import Place, place_of
+from toolgate.tools.misfits import Misfits, listed, unknown_field
 from toolgate.tools.outcomes import Error
+from toolgate.tools.references import alternatives, declared_at, declared_below, property_names
 
-Place = tuple[str | int, ...]
-SCRIPT_SCHEMES = ("javascript:", "data:", "vbscript:")
+# --- JSON Schema -------------------------------------------------------------------------------------------------------
 
 
 class JSONSchemaParser:
@@ -25,185 +29,82 @@ class JSONSchemaParser:
 
     def __init__(self, schema: Mapping[str, Any], *, formats: bool = True) -> None:
         self.schema, self.formats = dict(schema), formats
-        self.identity = f"json_schema_parser:{formats}:{canonical(self.schema)}"
         self._validator = _validator(self.schema, formats)
+        self._misfits = Misfits(self.schema)
+        self.identity = f"json_schema_parser:{formats}:{canonical(self.schema)}"
 
-    def __call__(self, arguments: dict[str, Any]) -> dict[str, Any] | Error:
-        problems = list(_schema_problems(self._validator, self.schema, arguments, ""))
-        return Error(_listed(problems)) if problems else _whole_integers(arguments, self.schema)
+    def __call__(self, arguments: dict[str, Any]) -> dict[str, Any] | Error | None:
+        problems = (one for error in self._validator.iter_errors(arguments) for one in self._misfits.told(error))
+        if message := listed(problems):
+            return Error(message)
+        return _whole_integers(arguments, self.schema, self.schema) if _holds_whole_fraction(arguments) else None
 
 
 def json_schema_parser(schema: Mapping[str, Any], formats: bool = True) -> JSONSchemaParser:
     """A parser that checks arguments against a JSON Schema (2020-12) and passes them on as they are.
 
     References lead only within the schema: nothing is ever fetched. Patterns run in linear time. Whole fractions (41.0)
-    become integers where the schema says integer; nothing else is converted. Raises FunctionDefinitionError.
+    become integers where the schema says integer; nothing else is converted and no default is filled in. `formats=False`
+    leaves formats unchecked. Raises FunctionDefinitionError for what is not a schema or leads outside.
     """
     return JSONSchemaParser(schema, formats=formats)
 
 
 def schema_problems(schema: Mapping[str, Any], value: Any, *, name: str = "value") -> str:
     """What does not fit, as one message; empty when all does. `name` stands for the value itself."""
-    return _listed(list(_schema_problems(_validator(dict(schema), True), schema, value, name)))
+    misfits = Misfits(schema, name)
+    errors = _validator(dict(schema), True).iter_errors(value)
+    return listed((one for error in errors for one in misfits.told(error)), lead="")
 
 
 def _validator(schema: dict[str, Any], formats: bool) -> jsonschema_rs.Draft202012Validator:
     try:
         return jsonschema_rs.Draft202012Validator(
-            schema, validate_formats=formats, offline=True, pattern_options=jsonschema_rs.RegexOptions()
+            schema,
+            validate_formats=formats,
+            formats={"uri": _is_web_address, "date-time": _is_instant},
+            offline=True,
+            pattern_options=jsonschema_rs.RegexOptions(),
         )
-    except (ValueError, jsonschema_rs.ReferencingError) as error:
+    except (ValueError, TypeError, jsonschema_rs.ReferencingError) as error:
         reason = f"is not a JSON Schema that can be used: {error}".splitlines()[0]
         raise FunctionDefinitionError({"schema": [reason]}) from None
 
 
-def _listed(problems: list[str]) -> str:
-    if not problems:
-        return ""
-    if len(problems) == 1:
-        return f"The arguments were refused: {problems[0]}."
-    return "The arguments were refused:\n" + "\n".join(f"- {problem}" for problem in dict.fromkeys(problems))
+_SCRIPTS = re.compile(r"(?i)(?:javascript|vbscript|data):")
+_URI = jsonschema_rs.Draft202012Validator({"format": "uri"}, validate_formats=True)
+_INSTANT = jsonschema_rs.Draft202012Validator({"format": "date-time"}, validate_formats=True)
 
 
-def _schema_problems(
-    validator: jsonschema_rs.Draft202012Validator, schema: Mapping[str, Any], value: Any, name: str
-) -> Iterator[str]:
-    for error in validator.iter_errors(value):
-        yield from _told(error, name, schema, value)
-    properties = schema.get("properties")
-    if isinstance(value, dict) and isinstance(properties, Mapping):
-        for field, declared in properties.items():
-            yield from _script_problem(field, declared, value.get(field))
+def _is_web_address(text: str) -> bool:
+    return not _SCRIPTS.match(text) and _URI.is_valid(text)
 
 
-def _script_problem(field: str, declared: Any, value: Any) -> Iterator[str]:
-    is_uri = isinstance(declared, Mapping) and declared.get("format") == "uri"
-    if is_uri and isinstance(value, str) and value.strip().lower().startswith(SCRIPT_SCHEMES):
-        yield f"{field} must start with http or https"
+def _is_instant(text: str) -> bool:
+    """RFC 3339, less the leap second: no Python datetime can hold it."""
+    return text[17:19] != "60" and _INSTANT.is_valid(text)
 
 
-def _told(error: jsonschema_rs.ValidationError, name: str, schema: Mapping[str, Any], root: Any) -> Iterator[str]:
-    at: Place = tuple(error.instance_path)
-    facts, keyword, sent = error.kind.as_dict(), str(error.schema_path[-1]), error.instance
-    if keyword == "required":
-        yield f"{place_of((*at, facts['property']), name)} is missing"
-    elif keyword in ("additionalProperties", "unevaluatedProperties") and "unexpected" in facts:
-        known = [*schema.get("properties", {})] if not at else []
-        yield from (
-            _unknown(field, at, name, [one for one in known if one not in root]) for field in facts["unexpected"]
-        )
-    elif keyword in ("anyOf", "oneOf") and "context" in facts:
-        yield from _alternatives(facts["context"], at, name, schema, sent)
-    elif words := _expected(error):
-        yield f"{place_of(at, name)} must be {one_of(words)}; {_sent(sent)}"
-    else:
-        yield f"{place_of(at, name)} {_limit(keyword, facts, sent, error.message)}"
+def _holds_whole_fraction(value: Any) -> bool:
+    if isinstance(value, dict | list):
+        return any(map(_holds_whole_fraction, value.values() if isinstance(value, dict) else value))
+    return isinstance(value, float | Decimal) and value % 1 == 0
 
 
-def _alternatives(
-    branches: list[list[jsonschema_rs.ValidationError]], at: Place, name: str, schema: Mapping[str, Any], sent: Any
-) -> Iterator[str]:
-    """The branch that was meant is the one whose fault lies deeper; without one, all that would have been accepted."""
-    deeper = [branch for branch in branches if branch and all(len(one.instance_path) > len(at) for one in branch)]
-    if deeper:
-        for error in min(deeper, key=len):
-            yield from _told(error, name, schema, sent)
-        return
-    words = [word for branch in branches for error in branch for word in _expected(error)]
-    kinds = one_of(dict.fromkeys(words)) if words else "one of the declared forms"
-    yield f"{place_of(at, name)} must be {kinds}; {_sent(sent)}"
-
-
-_TYPE_WORDS: dict[str, tuple[str, ...]] = {
-    "string": ("text",),
-    "integer": ("an integer",),
-    "number": ("a number",),
-    "boolean": ("true", "false"),
-    "array": ("a list",),
-    "object": ("an object",),
-    "null": ("null",),
-}
-
-
-def _expected(error: jsonschema_rs.ValidationError) -> list[str]:
-    """What would have been accepted there, in words, for the keywords that say so."""
-    facts, keyword = error.kind.as_dict(), str(error.schema_path[-1])
-    if keyword == "type":
-        kinds = sorted(facts["types"], key=lambda kind: kind == "null")
-        return [word for kind in kinds for word in _TYPE_WORDS[kind]]
-    if keyword == "enum":
-        return ["null" if option is None else _bare(option) for option in facts["options"]]
-    if keyword == "const":
-        return [_bare(facts["expected_value"])]
-    return [_FORMAT_WORDS.get(facts["format"], f"a {facts['format']}")] if keyword == "format" else []
-
-
-_FORMAT_WORDS = {
-    "date-time": "a date with a time and an offset in ISO form, such as 2031-03-14T09:30:00+01:00",
-    "date": "a date in ISO form, such as 2031-03-14",
-    "email": "an e-mail address",
-    "uri": "a web address that starts with http or https and holds no letters of mixed scripts",
-}
-
-
-def _bare(option: Any) -> str:
-    return option if isinstance(option, str) else canonical(option)
-
-
-def _sent(value: Any) -> str:
-    if isinstance(value, str) and value:
-        return f"text was sent: {quote(value)}"
-    return "empty text was sent" if value == "" else f"{kind_of(value)} was sent"
-
-
-def _limit(keyword: str, facts: Mapping[str, Any], sent: Any, message: str) -> str:
-    limit = facts.get("limit")
-    if keyword in ("minLength", "minItems") and limit == 1:
-        return "must not be empty"
-    words = {
-        "minimum": f"must be at least {limit}",
-        "maximum": f"must be at most {limit}",
-        "exclusiveMinimum": f"must be above {limit}",
-        "exclusiveMaximum": f"must be below {limit}",
-        "minLength": f"must have at least {limit} characters",
-        "maxLength": f"must have at most {limit} characters",
-        "minItems": f"must have at least {limit} items",
-        "maxItems": f"must have at most {limit} items",
-    }
-    if keyword in words:
-        return f"{words[keyword]}; {_sent(sent)}" if keyword.endswith("imum") else words[keyword]
-    return f"does not fit the schema ({keyword}): {quote(message, 160)}"
-
-
-def _unknown(field: str, at: Place, name: str, candidates: list[str]) -> str:
-    where = f" in {place_of(at, name)}" if at else ""
-    meant = suggestion(field, candidates)
-    return f"unknown field {quote(field)}{where}" + (f' (did you mean "{meant}"?)' if meant else "")
-
-
-def place_of(at: Place, name: str = "") -> str:
-    """`lines[0].qty`; a list item at the end as people count: `fields item 2`."""
-    *path, last = at or ("",)
-    text = name
-    for step in path:
-        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else step
-    if isinstance(last, int):
-        return f"{text} item {last + 1}".strip()
-    shown = last if last.isidentifier() or not last else quote(last)
-    return f"{text}.{shown}" if text and shown else text or shown or "the arguments"
-
-
-def _whole_integers(value: Any, schema: Any) -> Any:
+def _whole_integers(value: Any, schema: Any, root: Mapping[str, Any]) -> Any:
     """JSON Schema calls 41.0 an integer; so that everybody does, it becomes one."""
-    if not isinstance(schema, Mapping):
-        return value
     if isinstance(value, dict):
-        properties = schema.get("properties", {})
-        return {key: _whole_integers(item, properties.get(key)) for key, item in value.items()}
+        return {key: _whole_integers(item, declared_below(schema, key, root), root) for key, item in value.items()}
     if isinstance(value, list):
-        return [_whole_integers(item, schema.get("items")) for item in value]
-    is_whole = isinstance(value, float) and value.is_integer() and schema.get("type") == "integer"
-    return int(value) if is_whole else value
+        return [_whole_integers(item, declared_below(schema, place, root), root) for place, item in enumerate(value)]
+    is_whole = _holds_whole_fraction(value) and _is_integer(schema, root)
+    return int(Decimal(repr(value) if isinstance(value, float) else value)) if is_whole else value
+
+
+def _is_integer(schema: Any, root: Mapping[str, Any]) -> bool:
+    kinds = [one["type"] for one in alternatives(schema, root) if "type" in one]
+    named = {kind for found in kinds for kind in ([found] if isinstance(found, str) else found)}
+    return "integer" in named and "number" not in named
 
 
 # --- pydantic ----------------------------------------------------------------------------------------------------------
@@ -214,37 +115,95 @@ class PydanticParser:
 
     def __init__(self, kind: Any) -> None:
         self._adapter: TypeAdapter[Any] = TypeAdapter(kind)
-        self.identity = f"pydantic_parser:{canonical(self._adapter.json_schema())}"
+        self.schema = self._adapter.json_schema()
+        if self.schema.get("type", "object") != "object":
+            raise FunctionDefinitionError({"parse_args": [f"{kind!r} does not describe an object of named arguments"]})
+        self.identity = f"pydantic_parser:{canonical(self.schema)}"
+        self._secrets = Misfits(self.schema)
 
     def __call__(self, arguments: dict[str, Any]) -> dict[str, Any] | Error:
+        problems = self._confusions(arguments)
         try:
-            # JSON mode and strict: text is no number and true is no 1, but a date may be text. Python mode then keeps
-            # every digit that JSON mode would round.
-            self._adapter.validate_json(canonical(arguments), strict=True)
-            return _as_dict(self._adapter.validate_python(arguments))
+            value = self._adapter.validate_python(arguments)
         except ValidationError as error:
-            return Error(_listed([_pydantic_problem(dict(one)) for one in error.errors(include_url=False)]))
+            problems = [*error.errors(include_url=False), *problems]
+        if problems:
+            return Error(listed(self._told(one, arguments) for one in problems))
+        return self.as_dict(value)
+
+    def as_dict(self, value: Any) -> dict[str, Any]:
+        if isinstance(value, RootModel):
+            return self.as_dict(value.root)
+        if isinstance(value, BaseModel):
+            return {**dict(value), **(value.model_extra or {})}
+        if isinstance(value, Mapping):
+            return dict(value)
+        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+
+    def _confusions(self, arguments: dict[str, Any]) -> list[Any]:
+        """What pydantic would convert and a person would not: true for 1, a number for text, an instant for a number.
+
+        Told by pydantic's own strict mode over JSON. Forgiven is text that spells a number, or true or false, exactly.
+        """
+        try:
+            self._adapter.validate_json(canonical(arguments), strict=True)
+        except ValidationError as error:
+            found = error.errors(include_url=False)
+            forgiven = [_real_place(one["loc"], arguments) for one in found if _spells(one["type"], one["input"])]
+            return [one for one in found if _real_place(one["loc"], arguments) not in forgiven]
+        except TypeError:  # no JSON data: called from Python with Python's own values
+            return []
+        return []
+
+    def _told(self, error: Any, arguments: dict[str, Any]) -> str:
+        at = _real_place(error["loc"], arguments, error["type"])
+        if error["type"] == "missing":
+            return f"{place_of(at)} is missing"
+        if error["type"] == "extra_forbidden":
+            beside = _at(arguments, at[:-1])
+            known = property_names(declared_at(self.schema, at[:-1]), self.schema)
+            return unknown_field(str(at[-1]), at[:-1], "", [name for name in known if name not in beside])
+        told = error["msg"].removeprefix("Input ").removeprefix("Value error, ").removeprefix("Assertion failed, ")
+        return f"{place_of(at)}{'' if told.startswith('should') else ':'} {told}{self._secrets.but(at, error['input'])}"
 
 
 def pydantic_parser(kind: type[BaseModel] | Any) -> PydanticParser:
-    """A parser that reads arguments into a pydantic model, TypedDict or dataclass; the body receives its fields as a dict."""
+    """A parser that reads arguments into a pydantic model, TypedDict or dataclass; the body receives its fields as a dict.
+
+    Text that spells a number, or true or false, exactly is taken for it where the hint asks for one; true is never 1, 1 is
+    never true, a number is never text. Raises FunctionDefinitionError for a type that is not an object of named values.
+    """
     return PydanticParser(kind)
 
 
-def _as_dict(value: Any) -> dict[str, Any]:
-    if isinstance(value, BaseModel):
-        return {**dict(value), **(value.model_extra or {})}
-    return dict(value) if isinstance(value, Mapping) else dict(vars(value))
+_NUMERAL = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?")
 
 
-def _pydantic_problem(error: Mapping[str, Any]) -> str:
-    at: Place = tuple(step for step in error["loc"] if not (isinstance(step, str) and step in _UNION_TAGS))
-    if error["type"] == "missing":
-        return f"{place_of(at)} is missing"
-    if error["type"] == "extra_forbidden":
-        return _unknown(str(at[-1]), at[:-1], "", [])
-    told = error["msg"].removeprefix("Input ").removeprefix("Value error, ")
-    return f"{place_of(at)} {told}; {_sent(error['input'])}"
+def _spells(problem: str, value: Any) -> bool:
+    if problem == "int_type" and isinstance(value, float):
+        return value.is_integer()
+    if not isinstance(value, str):
+        return False
+    return value in ("true", "false") if problem == "bool_type" else problem in _NUMBERS and bool(_NUMERAL.fullmatch(value))
 
 
-_UNION_TAGS = frozenset({"str", "int", "float", "bool", "none", "decimal"})
+_NUMBERS = ("int_type", "float_type")
+
+
+def _real_place(steps: tuple[str | int, ...], data: Any, problem: str = "") -> Place:
+    """The place in the data that was sent: pydantic's own names for branches of a union are left out."""
+    at: list[str | int] = []
+    for number, step in enumerate(steps):
+        is_key = isinstance(data, Mapping) and step in data
+        if is_key or (isinstance(data, list) and isinstance(step, int) and step < len(data)):
+            data = data[step]
+            at.append(step)
+        elif problem == "missing" and number == len(steps) - 1:
+            at.append(step)
+    return tuple(at)
+
+
+def _at(data: Any, at: Place) -> Any:
+    for step in at:
+        data = data[step]
+    return data

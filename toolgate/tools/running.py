@@ -33,9 +33,7 @@ def execute_tool_call(call: ToolCall, function: Function, context: Any = None) -
     return result_of(outcome, tool_call_id=call.call_id, function=function)
 
 
-def execute_tool_calls(
-    calls: Iterable[ToolCall], functions: Sequence[Function], context: Any = None
-) -> list[ToolResult]:
+def execute_tool_calls(calls: Iterable[ToolCall], functions: Sequence[Function], context: Any = None) -> list[ToolResult]:
     """Runs all calls; results in their order. Functions with `async_` run beside one another, the others in turn."""
     return _run_all([(call, _find(functions, call), call) for call in calls], context)
 

@@ -22,7 +22,7 @@ def read_arguments(value: Any, *, max_depth: int = MAX_DEPTH) -> dict[str, Any]:
 
     Raises ArgumentsError.
     """
-    if isinstance(value, str):
+    if isinstance(value, str | bytes):
         value = _from_text(value, max_depth)
     if value is None:
         return {}
@@ -31,7 +31,7 @@ def read_arguments(value: Any, *, max_depth: int = MAX_DEPTH) -> dict[str, Any]:
     return dict(value)
 
 
-def _from_text(text: str, max_depth: int) -> Any:
+def _from_text(text: str | bytes, max_depth: int) -> Any:
     if not text.strip():
         return None
     try:

@@ -120,8 +120,7 @@ def result_of(outcome: Outcome, *, tool_call_id: str | None, function: Function)
     if isinstance(outcome.value, ToolResult):
         return _completed(outcome, known)
     try:
-        processed = outcome.processed_content if outcome.has_processed_content else None
-        return ToolResult(outcome.value, processed_content=processed, **known)
+        return ToolResult(outcome.value, processed_content=outcome.processed_content, **known)
     except ValueError as error:
         return ToolResult(f"ERROR executing tool: {error}", is_error=True, **known)
 
@@ -130,7 +129,7 @@ def _completed(outcome: Ok, known: dict[str, Any]) -> ToolResult:
     """A copy of the body's own result with what it left open; the id is always the call's."""
     own: ToolResult = outcome.value
     filled = {name: value for name, value in known.items() if getattr(own, name) is None or name == "tool_call_id"}
-    if outcome.has_processed_content:
+    if outcome.processed_content is not None:
         filled["processed_content"] = outcome.processed_content
     return _copy(own, filled)
 
