@@ -130,10 +130,10 @@ def bind(registration: Registration, input_text: str, arguments: dict[Any, Any],
 def arguments_of(input_text: str) -> dict[str, Any]:
     """A fresh dict from the stored JSON text. Raises ArgumentsError with a sentence for the model."""
     try:
-        value = read_json(input_text, max_depth=settings.MAX_DEPTH + 1) if input_text else None
+        value = read_json(input_text, max_depth=settings.MAX_DEPTH) if input_text else None
     except JSONTextError as error:
         raise ArgumentsError(error.message) from error
-    return read_arguments(value)
+    return read_arguments(value, max_depth=settings.MAX_DEPTH)
 
 
 def unknown_tool(tool: str) -> str:

@@ -55,9 +55,7 @@ class Settings(BaseSettings):
         validation_alias=AliasChoices("TOOLGATE_REDIS_URL", "REDIS_URL"),
         description="`redis://host:6379/0`. Compulsory in production.",
     )
-    allowed_hosts: Names = Field(
-        ("localhost", "127.0.0.1", "[::1]"), description="Host names that this server answers to."
-    )
+    allowed_hosts: Names = Field(("localhost", "127.0.0.1", "[::1]"), description="Host names that this server answers to.")
     public_url: str = Field("http://127.0.0.1:8000", description="How people reach the pages; used in links.")
     debug: bool = Field(False, description="Shows tracebacks in pages. Never in production.")
     tools: Names = Field(
@@ -69,9 +67,7 @@ class Settings(BaseSettings):
     dispatch_seconds: float = Field(
         5, gt=0, description="How long an approved call may stay unclaimed before it is sent again."
     )
-    max_attempts: int = Field(
-        3, gt=0, description="How often an idempotent call is run again by itself when workers are lost."
-    )
+    max_attempts: int = Field(3, gt=0, description="How often an idempotent call is run again by itself when workers are lost.")
     worker_threads: int = Field(4, gt=0, description="Calls executed at the same time by the embedded worker.")
     web_threads: int = Field(16, gt=0, description="Requests answered at the same time by the embedded server.")
     wait_limit: int = Field(8, gt=0, description="Waiting requests held at the same time; more are asked to come back.")
@@ -223,9 +219,7 @@ USE_I18N = False
 
 STATIC_URL = "/static/"
 STATIC_ROOT = settings.data_dir / "static"
-WHITENOISE_USE_FINDERS = (
-    True  # a checkout serves its own files; collectstatic only saves a production server the search
-)
+WHITENOISE_USE_FINDERS = True  # a checkout serves its own files; collectstatic only saves a production server the search
 FORM_RENDERER = "django.forms.renderers.TemplatesSetting"
 
 SESSION_COOKIE_HTTPONLY = True
@@ -249,7 +243,8 @@ REST_FRAMEWORK = {
     "DEFAULT_PARSER_CLASSES": ["approvals.api.parsers.StrictJSONParser"],
     "DEFAULT_RENDERER_CLASSES": ["approvals.api.renderers.ExactJSONRenderer"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
-    "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "approvals.api.renderers.AlwaysJSON",
+    "DEFAULT_METADATA_CLASS": None,
     "EXCEPTION_HANDLER": "approvals.api.problems.answer",
     "UNAUTHENTICATED_USER": None,
 }

@@ -4,9 +4,17 @@ from django.contrib import admin
 from django.urls import include, path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
+from approvals.api import problems
+
 urlpatterns = [
     path("api/v1/", include("approvals.api.urls")),
     path("api/schema", SpectacularAPIView.as_view(), name="schema"),
     path("api/docs", SpectacularSwaggerSplitView.as_view(url_name="schema"), name="docs"),
+    path("api/<path:rest>", problems.not_found),
+    path("", include("approvals.review.urls")),
     path("admin/", admin.site.urls),
 ]
+handler400 = problems.bad_request
+handler403 = problems.permission_denied
+handler404 = problems.page_not_found
+handler500 = problems.server_error

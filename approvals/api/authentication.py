@@ -2,29 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from rest_framework.authentication import BaseAuthentication, SessionAuthentication
-from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.exceptions import AuthenticationFailed, PermissionDenied
 from rest_framework.request import Request
 
 from approvals import access
+from approvals.api.callers import AgentCaller
 from approvals.clock import now
-from approvals.models import Agent, Person
-
-
-@dataclass(frozen=True, slots=True)
-class AgentCaller:
-    """Stands where Django expects a user. It is never a Person, so it can never decide."""
-
-    agent: Agent
-    is_authenticated: bool = True
-    is_active: bool = True
-
-    @property
-    def pk(self) -> str:
-        return str(self.agent.pk)
+from approvals.models import Person
 
 
 class _BearerAuthentication(BaseAuthentication):
@@ -62,32 +47,16 @@ class PersonalTokenAuthentication(_BearerAuthentication):
 
 
 class ReviewerSessionAuthentication(SessionAuthentication):
-    """The session of the web pages, with its CSRF check."""
+    """The session of the web pages, with its CSRF check. Never what is left when another proof was offered and failed."""
 
     def authenticate(self, request: Request) -> tuple[Person, str] | None:
+        if request.headers.get("Authorization"):
+            raise AuthenticationFailed("Send `Authorization: Bearer` with an agent's key or a personal token.")
         found = super().authenticate(request)
         return None if found is None else (found[0], "session")
 
-
-class _KeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call] # the library is not typed
-    target_class = AgentKeyAuthentication
-    name = "agentKey"
-
-    def get_security_definition(self, auto_schema: object) -> dict[str, str]:
-        return {"type": "http", "scheme": "bearer", "description": "An agent's key, `tg_agent_…`."}
-
-
-class _TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call] # the library is not typed
-    target_class = PersonalTokenAuthentication
-    name = "personalToken"
-
-    def get_security_definition(self, auto_schema: object) -> dict[str, str]:
-        return {"type": "http", "scheme": "bearer", "description": "A reviewer's personal token, `tg_person_…`."}
-
-
-class _SessionScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call] # the library is not typed
-    target_class = ReviewerSessionAuthentication
-    name = "session"
-
-    def get_security_definition(self, auto_schema: object) -> dict[str, str]:
-        return {"type": "apiKey", "in": "cookie", "name": "sessionid"}
+    def enforce_csrf(self, request: Request) -> None:
+        try:
+            super().enforce_csrf(request)
+        except PermissionDenied as refused:
+            raise PermissionDenied("With a session, changes need the CSRF token.", "csrf_failed") from refused

@@ -30,11 +30,22 @@ class RawJSON:
     value: Any
 
 
+class Body(dict[str, Any]):
+    """An object of the body, with its text."""
+
+    def __init__(self, text: str, members: Mapping[str, Any]) -> None:
+        super().__init__(members)
+        self.text = text
+
+
 class StrictJSONParser(BaseParser):
     media_type = "application/json"
 
     def parse(
-        self, stream: IO[bytes], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
+        self,
+        stream: IO[bytes],
+        media_type: str | None = None,
+        parser_context: Mapping[str, Any] | None = None,
     ) -> Any:
         limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
         body = stream.read(limit + 1)
@@ -51,7 +62,7 @@ def _with_raw_text(text: str, value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     raw = member_texts(text)
-    return {key: _kept(key, raw[key], item) for key, item in value.items()}
+    return Body(text, {key: _kept(key, raw[key], item) for key, item in value.items()})
 
 
 def _kept(key: str, text: str, value: Any) -> Any:

@@ -6,7 +6,7 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from approvals.api.authentication import AgentCaller
+from approvals.api.callers import AgentCaller
 from approvals.models import Person
 
 
@@ -32,6 +32,21 @@ class IsPerson(_Caller):
         return isinstance(user, Person)
 
 
-class IsAgentOrPerson(_Caller):
+class IsAuditor(_Caller):
+    message = "This endpoint is for auditors and administrators."
+
     def is_right(self, user: object) -> bool:
-        return isinstance(user, AgentCaller | Person)
+        return isinstance(user, Person) and (user.is_auditor or user.is_superuser)
+
+
+class IsAgentToWrite(_Caller):
+    """Agents and people read; agents write."""
+
+    message = IsAgent.message
+
+    def has_permission(self, request: Request, view: APIView) -> bool:
+        self.only_agents = request.method == "POST"
+        return super().has_permission(request, view)
+
+    def is_right(self, user: object) -> bool:
+        return isinstance(user, AgentCaller) or (isinstance(user, Person) and not self.only_agents)

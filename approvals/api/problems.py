@@ -4,122 +4,152 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping
-from http import HTTPStatus
 from typing import Any
 
-from django.core.exceptions import PermissionDenied
-from django.db import DatabaseError, InterfaceError, connections
-from django.http import Http404, HttpRequest, HttpResponse
+from django.core.exceptions import BadRequest, PermissionDenied, RequestDataTooBig, SuspiciousOperation
+from django.db import InterfaceError, OperationalError, connections
+from django.http import Http404, HttpRequest, HttpResponse, UnreadablePostError
+from django.views import defaults
 from rest_framework import exceptions
-from rest_framework.response import Response
 
+from approvals.api.renderers import json_text
 from approvals.lifecycle import NotPossible
-from toolgate.tools.canonical import exact
 
 log = logging.getLogger(__name__)
 MEDIA_TYPE = "application/problem+json"
 
-# What a verb could not do, and what HTTP calls that. The one place where the two meet.
-STATUS_OF: Mapping[str, int] = {
-    "unknown_call": 404,
-    "unknown_interrupt": 404,
-    "not_a_reviewer": 403,
-    "self_approval": 403,
-    "own_edit": 403,
-    "expired": 409,
-    "already_settled": 409,
-    "wrong_status": 409,
-    "stale_digest": 409,
-    "not_resolvable": 409,
-    "interrupt_closed": 409,
-    "submission_conflict": 409,
-    "not_allowed": 422,
-    "edit_refused": 422,
-    "edit_denied": 422,
-    "reason_missing": 422,
-    "response_missing": 422,
-    "answer_refused": 422,
-    "unknown_revision": 422,
+# Every code with its HTTP status and title: the one place where what a verb could not do meets HTTP. docs/api.md explains
+# each; a test compares.
+CODES: Mapping[str, tuple[int, str]] = {
+    "malformed": (400, "The request cannot be read"),
+    "not_authenticated": (401, "Say who you are"),
+    "forbidden": (403, "Not for this kind of caller"),
+    "csrf_failed": (403, "The CSRF token is missing or wrong"),
+    "not_a_reviewer": (403, "Not a reviewer of this call"),
+    "self_approval": (403, "Nobody approves their own"),
+    "own_edit": (403, "The editor may not approve the edit"),
+    "not_found": (404, "There is nothing at this address"),
+    "unknown_call": (404, "No such tool call"),
+    "unknown_interrupt": (404, "No such question"),
+    "unknown_run": (404, "No such run"),
+    "unknown_tool": (404, "No such tool"),
+    "method_not_allowed": (405, "This address does not take that method"),
+    "already_settled": (409, "The call is settled"),
+    "wrong_status": (409, "The call is elsewhere in its life"),
+    "expired": (409, "The time of the call is over"),
+    "stale_digest": (409, "What was shown is not what would run"),
+    "not_resolvable": (409, "The call cannot be approved as it stands"),
+    "interrupt_closed": (409, "The question is closed"),
+    "submission_conflict": (409, "Submitted before with other content"),
+    "too_large": (413, "The body is too large"),
+    "unsupported_media_type": (415, "The body must be application/json"),
+    "invalid_request": (422, "The request does not fit"),
+    "not_in_this_dialect": (422, "A tool's name does not fit that API"),
+    "unknown_revision": (422, "What is revised is not there or not settled"),
+    "not_allowed": (422, "The policy does not allow that decision"),
+    "edit_refused": (422, "The edited arguments were refused"),
+    "edit_denied": (422, "The policy denies the edited arguments"),
+    "reason_missing": (422, "A reason is needed"),
+    "response_missing": (422, "A response is needed"),
+    "answer_refused": (422, "The answer does not fit the question"),
+    "internal_error": (500, "Something went wrong here"),
+    "database_away": (503, "The database does not answer"),
 }
 
 
 class Problem(exceptions.APIException):
-    """Raised by a view that knows what is wrong: status, stable code, a sentence, and data for a program."""
+    """Raised by a view that knows what is wrong: a code of the table, a sentence, and data for a program."""
 
-    def __init__(self, status: int, code: str, detail: str, **data: Any) -> None:
+    def __init__(self, code: str, detail: str, **data: Any) -> None:
         super().__init__(detail, code)
-        self.status_code, self.code, self.data = status, code, data
+        self.status_code, self.code, self.data = CODES[code][0], code, data
 
 
-def problem(status: int, code: str, detail: str, **data: Any) -> dict[str, Any]:
-    """The body of a problem."""
-    told = {"type": f"/api/docs#{code}", "title": HTTPStatus(status).phrase, "status": status, "code": code}
-    return told | {"detail": detail} | {name: value for name, value in data.items() if value is not None}
+def invalid(field: str, message: str) -> Problem:
+    """One thing that does not fit: the field (or header, or query parameter) and what it must be."""
+    return Problem("invalid_request", f"{field} {message}", field=field, errors=[{"field": field, "message": message}])
 
 
-def of(error: NotPossible) -> dict[str, Any]:
-    data = {**error.data, "current_status": str(error.status) or None}
-    return problem(STATUS_OF.get(error.code, 409), error.code, error.detail, **data)
+def problem(code: str, detail: str, **data: Any) -> dict[str, Any]:
+    """The body of a problem. Data that is None is left out."""
+    status, title = CODES[code]
+    told = {"type": f"/api/docs#{code}", "title": title, "status": status, "code": code, "detail": detail}
+    return told | {name: value for name, value in data.items() if value is not None}
 
 
-def answer(error: Exception, context: Mapping[str, Any]) -> Response:
+def answer(error: Exception, context: Mapping[str, Any]) -> HttpResponse:
     """The exception handler of every view."""
-    body, headers = told(error), {}
-    if isinstance(error, exceptions.APIException):
-        if header := getattr(error, "auth_header", None):
-            headers["WWW-Authenticate"] = header
-        if wait := getattr(error, "wait", None):
-            headers["Retry-After"] = f"{wait:.0f}"
-    if body["status"] == 503:
-        headers["Retry-After"] = "5"
+    body = told(error)
     if body["status"] >= 500:
         log.error("%s while answering", type(error).__name__, exc_info=error)
     for connection in connections.all(initialized_only=True):
-        if connection.in_atomic_block:
+        if connection.settings_dict["ATOMIC_REQUESTS"] and connection.in_atomic_block:
             connection.set_rollback(True)
-    return Response(body, body["status"], headers=headers, content_type=MEDIA_TYPE)
+    response = as_response(body)
+    if header := getattr(error, "auth_header", None):
+        response.headers["WWW-Authenticate"] = header
+    return response
+
+
+def as_response(body: Mapping[str, Any]) -> HttpResponse:
+    headers = {"Retry-After": "5"} if body["status"] == 503 else {}
+    return HttpResponse(json_text(body), status=body["status"], content_type=MEDIA_TYPE, headers=headers)
 
 
 def told(error: Exception) -> dict[str, Any]:
     """The body of the problem that an exception is."""
     if isinstance(error, NotPossible):
-        return of(error)
+        return problem(error.code, error.detail, **error.data, current_status=str(error.status) or None)
     if isinstance(error, Problem):
-        return problem(error.status_code, error.code, str(error.detail), **error.data)
+        return problem(error.code, str(error.detail), **error.data)
     if isinstance(error, exceptions.ValidationError):
-        errors = list(_fields(error.detail, ""))
-        detail = "; ".join(f"{one['field']}: {one['message']}" if one["field"] else one["message"] for one in errors)
-        return problem(422, "invalid_request", detail, errors=errors)
+        return _told_fields(error)
     if isinstance(error, exceptions.APIException):
-        code = _CODES.get(error.status_code, str(getattr(error.detail, "code", "error")))
-        return problem(error.status_code, code, str(error.detail))
-    if isinstance(error, Http404):
-        return problem(404, "not_found", "There is nothing here that you may see.")
-    if isinstance(error, PermissionDenied):
-        return problem(403, "forbidden", "You may not do that.")
-    if isinstance(error, DatabaseError | InterfaceError):
-        return problem(503, "database_away", "The database does not answer. Nothing was changed; try again.")
-    return problem(500, "internal_error", "Something went wrong here. It was logged; nothing more is known to you.")
+        code = _code_of(error)
+        return problem(code, _SENTENCES.get(code) or str(error.detail))
+    for kind, code, detail in _OTHERS:
+        if isinstance(error, kind):
+            return problem(code, detail)
+    return problem("internal_error", "It was logged; nothing was changed that was not acknowledged.")
 
 
-_CODES = {
+def _told_fields(error: exceptions.ValidationError) -> dict[str, Any]:
+    errors = list(_fields(error.detail, ""))
+    detail = "; ".join(f"{one['field']} {one['message']}".strip() for one in errors)
+    return problem("invalid_request", detail, field=errors[0]["field"] or None, errors=errors)
+
+
+def _code_of(error: exceptions.APIException) -> str:
+    own = str(getattr(error.detail, "code", ""))
+    return own if own in CODES else _BY_STATUS.get(error.status_code, "malformed")
+
+
+_BY_STATUS = {
     400: "malformed",
     401: "not_authenticated",
     403: "forbidden",
     404: "not_found",
     405: "method_not_allowed",
-    406: "not_acceptable",
     413: "too_large",
     415: "unsupported_media_type",
-    429: "too_many_requests",
 }
+_SENTENCES = {
+    "unsupported_media_type": "Send the body with Content-Type: application/json.",
+    "not_found": "There is nothing here that you may see.",
+}
+_OTHERS: tuple[tuple[type[Exception] | tuple[type[Exception], ...], str, str], ...] = (
+    (Http404, "not_found", "There is nothing here that you may see."),
+    (PermissionDenied, "forbidden", "You may not do that."),
+    (RequestDataTooBig, "too_large", "The body is too large."),
+    ((BadRequest, SuspiciousOperation, UnreadablePostError), "malformed", "The request cannot be read."),
+    ((OperationalError, InterfaceError), "database_away", "Nothing is known to have changed; try again."),
+)
 
 
 def _fields(detail: Any, place: str) -> Iterator[dict[str, str]]:
     if isinstance(detail, Mapping):
         for name, inner in detail.items():
-            own = "" if name == "non_field_errors" else str(name)
-            yield from _fields(inner, f"{place}.{own}" if place and own else place or own)
+            yield from _fields(inner, _below(place, name))
     elif isinstance(detail, list):
         for inner in detail:
             yield from _fields(inner, place)
@@ -127,10 +157,43 @@ def _fields(detail: Any, place: str) -> Iterator[dict[str, str]]:
         yield {"field": place, "message": str(detail)}
 
 
-def plain_answer(status: int, code: str, detail: str) -> HttpResponse:
-    """A problem for what never reached a view."""
-    return HttpResponse(exact(problem(status, code, detail)), status=status, content_type=MEDIA_TYPE)
+def _below(place: str, name: Any) -> str:
+    if name == "non_field_errors":
+        return place
+    if isinstance(name, int):
+        return f"{place}[{name}]"
+    return f"{place}.{name}" if place else str(name)
 
 
-def not_found(request: HttpRequest) -> HttpResponse:
-    return plain_answer(404, "not_found", f"There is nothing at {request.path[:200]}.")
+# --- what never reaches a view of the API ------------------------------------------------------------------------------
+
+
+def not_found(request: HttpRequest, rest: str = "") -> HttpResponse:
+    """Every address under /api that is nothing."""
+    return as_response(problem("not_found", "There is nothing at this address."))
+
+
+def _is_api(request: HttpRequest) -> bool:
+    return request.path.startswith("/api/")
+
+
+def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    return not_found(request) if _is_api(request) else defaults.page_not_found(request, exception)
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    if not _is_api(request):
+        return defaults.bad_request(request, exception)
+    return as_response(told(exception))
+
+
+def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
+    if not _is_api(request):
+        return defaults.permission_denied(request, exception)
+    return as_response(problem("forbidden", "You may not do that."))
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    if not _is_api(request):
+        return defaults.server_error(request)
+    return as_response(told(Exception()))

@@ -7,43 +7,88 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
 
 from django.conf import settings
 from django.db import connection
-from django.http import QueryDict
+from rest_framework.request import Request
 
-from approvals.api.problems import Problem
+from approvals.api.problems import invalid
+from approvals.clock import now
+from approvals.lifecycle.ending import end_if_overdue
+from approvals.models import SETTLED, Status, ToolCallQuerySet
 
-LONGEST = 60.0
+LONGEST = 60
 EVERY = 0.1
-_places = threading.BoundedSemaphore(settings.WAIT_LIMIT)
 
 
-def asked_for(query: QueryDict) -> tuple[float, str]:
-    """How long to wait at the most, in seconds, and until what."""
-    until = query.get("until", "settled")
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """How long to wait at the most, in seconds, and until what: `decided` or `settled`."""
+
+    seconds: float
+    until: str
+
+    def is_over(self, calls: ToolCallQuerySet) -> bool:
+        """Whether all of these calls have moved. What is overdue is ended first: nobody is told that it still waits."""
+        end_overdue(calls)
+        statuses = calls.order_by().values_list("status", flat=True)
+        return all(status in SETTLED if self.until == "settled" else status != Status.PENDING for status in statuses)
+
+
+def asked_for(request: Request) -> Wait:
+    until = request.query_params.get("until", "settled")
     if until not in ("decided", "settled"):
-        raise Problem(422, "invalid_request", "until must be decided or settled", field="until")
+        raise invalid("until", "must be decided or settled")
     try:
-        seconds = float(query.get("wait", "0"))
-    except ValueError:
-        seconds = -1.0
-    if not 0 <= seconds <= LONGEST:
-        raise Problem(422, "invalid_request", f"wait must be a number of seconds from 0 to {LONGEST:g}", field="wait")
-    return seconds, until
+        seconds = Decimal(request.query_params.get("wait", "0"))
+    except InvalidOperation:
+        seconds = Decimal(-1)
+    if not seconds.is_finite() or not 0 <= seconds <= LONGEST:
+        raise invalid("wait", f"must be a number of seconds from 0 to {LONGEST}")
+    return Wait(float(seconds), until)
 
 
-def hold(seconds: float, moved: Callable[[], bool]) -> None:
-    """Returns when `moved()` says so, when the time is over, or at once when too many wait already."""
-    if not seconds or moved() or not _places.acquire(blocking=False):
+def end_overdue(calls: ToolCallQuerySet) -> None:
+    at = now()
+    for call_id in calls.overdue(at).order_by().values_list("pk", flat=True):
+        end_if_overdue(call_id, at)
+
+
+class _Places:
+    """How many requests may wait at once in this process."""
+
+    def __init__(self) -> None:
+        self._lock, self._taken = threading.Lock(), 0
+
+    @contextmanager
+    def one(self) -> Iterator[bool]:
+        """Yields whether there was a place."""
+        with self._lock:
+            got = self._taken < settings.WAIT_LIMIT
+            self._taken += got
+        try:
+            yield got
+        finally:
+            with self._lock:
+                self._taken -= got
+
+
+places = _Places()
+
+
+def hold(wait: Wait, is_over: Callable[[], bool]) -> None:
+    """Returns when `is_over()` says so, when the time is over, or at once when too many wait already."""
+    if not wait.seconds or is_over():
         return
-    try:
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            connection.close()
-            time.sleep(min(EVERY, max(0.0, end - time.monotonic())))
-            if moved():
+    with places.one() as got_one:
+        end = time.monotonic() + wait.seconds if got_one else 0.0
+        while (left := end - time.monotonic()) > 0:
+            if not connection.in_atomic_block:
+                connection.close()
+            time.sleep(min(EVERY, left))
+            if is_over():
                 return
-    finally:
-        _places.release()

@@ -76,7 +76,7 @@ def submit(*, agent: Agent, submission: Submission, at: datetime) -> tuple[ToolC
         return first, False
     call = _draft(agent, submission, fingerprint, at)
     context = resolution.context_for(call)
-    resolved = resolution.resolve(call.tool, call.submitted, context)
+    resolved = _resolve(agent, call, context)
     verdict = None if resolved.refusal else policies.judge(resolved, context)
     for _ in range(50):
         try:
@@ -99,8 +99,15 @@ def _first_submission(agent: Agent, submission: Submission, fingerprint: str) ->
     raise NotPossible("submission_conflict", detail, first, tool_call=str(first.pk))
 
 
+def _resolve(agent: Agent, call: ToolCall, context: dict[str, Any]) -> Resolved:
+    """A tool that this agent may not call is, for it, a tool that does not exist."""
+    if not agent.may_call(call.tool):
+        return Resolved(call.tool, call.submitted, refusal=resolution.unknown_tool(call.tool))
+    return resolution.resolve(call.tool, call.submitted, context)
+
+
 def _draft(agent: Agent, submission: Submission, fingerprint: str, at: datetime) -> ToolCall:
-    registration = resolution.registry().get(submission.tool)
+    registration = resolution.registry().get(submission.tool) if agent.may_call(submission.tool) else None
     return ToolCall(
         id=uuid7(),
         agent=agent,
@@ -124,9 +131,7 @@ def _draft(agent: Agent, submission: Submission, fingerprint: str, at: datetime)
 
 
 @verb
-def _store(
-    call: ToolCall, submission: Submission, resolved: Resolved, verdict: Verdict | None, at: datetime
-) -> ToolCall:
+def _store(call: ToolCall, submission: Submission, resolved: Resolved, verdict: Verdict | None, at: datetime) -> ToolCall:
     call.revises = _revised(call, submission)
     if call.run_id:
         run = ToolCall.objects.filter(agent=call.agent, run_id=call.run_id)
@@ -184,9 +189,7 @@ def _first_events(call: ToolCall, resolved: Resolved, verdict: Verdict | None, a
     actor = Actor.agent(call.agent)
     events = [audit.link(chain, call, kind=EventKind.SUBMITTED, at=at, actor=actor, data=sent, tool=call.tool)]
     call.chain_length, call.chain_head = events[0].sequence, events[0].digest
-    second = {S.INVALID: EventKind.REFUSED, S.DENIED: EventKind.DENIED, S.APPROVED: EventKind.ALLOWED}.get(
-        Status(call.status)
-    )
+    second = {S.INVALID: EventKind.REFUSED, S.DENIED: EventKind.DENIED, S.APPROVED: EventKind.ALLOWED}.get(Status(call.status))
     if second:
         facts |= {"result": sha256(call.result)} if call.result else {}
         policy = Actor("policy", "", verdict.rule if verdict else "parse_arguments")
