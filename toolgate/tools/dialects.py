@@ -6,45 +6,53 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from toolgate.tools.canonical import canonical
 from toolgate.tools.definition import FunctionDefinitionError, one_of
 from toolgate.tools.function import Function
+from toolgate.tools.references import inlined
 
 _NAMES = {
     "openai": r"[a-zA-Z0-9_-]{1,64}",
     "openai-responses": r"[a-zA-Z0-9_-]{1,64}",
     "anthropic": r"[a-zA-Z0-9_-]{1,128}",
-    "gemini": r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}",
-    "mcp": r"[a-zA-Z0-9_./-]{1,128}",
+    "gemini": r"[a-zA-Z_][a-zA-Z0-9_.-]{0,63}",
+    "mcp": r"[a-zA-Z0-9_.-]{1,128}",
 }
 
 
-def declarations(functions: Iterable[Function], dialect: str) -> list[dict[str, Any]]:
-    """One declaration a function, ready to hand to that API. Raises ValueError for an unknown dialect and
-    FunctionDefinitionError for a name that the API does not take."""
-    if dialect not in DIALECTS:
-        raise ValueError(f"unknown dialect {dialect!r}: use {one_of(DIALECTS)}")
+def declarations(functions: Iterable[Function], dialect: str = "plain") -> list[dict[str, Any]]:
+    """One declaration a function, ready to hand to that API: openai (chat), openai-responses, anthropic, gemini, mcp, or
+    plain, which is the function as it was declared.
+
+    Raises ValueError for an unknown dialect and FunctionDefinitionError for a name that the API does not take.
+    """
+    if dialect != "plain" and dialect not in DIALECTS:
+        raise ValueError(f"unknown dialect {dialect!r}: use {one_of(['plain', *DIALECTS])}")
     return [_declared(function, dialect) for function in functions]
 
 
 def _declared(function: Function, dialect: str) -> dict[str, Any]:
-    if not re.fullmatch(_NAMES[dialect], function.name):
+    if dialect in _NAMES and not re.fullmatch(_NAMES[dialect], function.name):
         reason = f"{function.name!r} is not a name that {dialect} takes: it must match {_NAMES[dialect]}"
         raise FunctionDefinitionError({"name": [reason]})
-    return DIALECTS[dialect](function)
+    return DIALECTS.get(dialect, _plain)(function)
 
 
 def _schema(function: Function) -> dict[str, Any]:
     return {"type": "object", "properties": {}, **function.json_schema()}
 
 
+def _described(function: Function) -> dict[str, Any]:
+    return {"name": function.name} | ({"description": function.description} if function.description else {})
+
+
+def _plain(function: Function) -> dict[str, Any]:
+    declared = _described(function) | {"parameters": _schema(function), "strict": function.strict, "async": function.async_}
+    return declared | ({"display_text": function.display_text} if function.display_text else {})
+
+
 def _openai_responses(function: Function) -> dict[str, Any]:
-    return {
-        "type": "function",
-        "name": function.name,
-        "description": function.description or "",
-        "parameters": _schema(function),
-        "strict": function.strict,
-    }
+    return {"type": "function", **_described(function), "parameters": _schema(function), "strict": function.strict}
 
 
 def _openai(function: Function) -> dict[str, Any]:
@@ -53,58 +61,75 @@ def _openai(function: Function) -> dict[str, Any]:
 
 
 def _anthropic(function: Function) -> dict[str, Any]:
-    declared = {
-        "name": function.name,
-        "description": function.description or "",
-        "input_schema": _schema(function),
-    }
-    options = [dict(option) if isinstance(option, Mapping) else dict([option]) for option in function.options]
-    cached = [option["cache_control"] for option in options if "cache_control" in option]
-    return declared | ({"cache_control": cached[0]} if cached else {}) | ({"strict": True} if function.strict else {})
+    cached = _option(function, "cache_control")
+    declared = _described(function) | {"input_schema": _schema(function)}
+    return declared | ({"cache_control": cached} if cached else {}) | ({"strict": True} if function.strict else {})
+
+
+def _option(function: Function, name: str) -> Any:
+    """An option from a mapping, a list of mappings, or a list of pairs."""
+    given = [function.options] if isinstance(function.options, Mapping) else function.options
+    pairs = [pair for one in given for pair in (one.items() if isinstance(one, Mapping) else [one])]
+    return next((pair[1] for pair in pairs if isinstance(pair, tuple | list) and len(pair) == 2 and pair[0] == name), None)
+
+
+def _mcp(function: Function) -> dict[str, Any]:
+    title = {"title": function.display_text} if function.display_text else {}
+    return _described(function) | title | {"inputSchema": _schema(function)}
+
+
+# --- Gemini takes a part of OpenAPI 3.0's schema: types in capitals, `nullable`, no references, few formats -------------
 
 
 def _gemini(function: Function) -> dict[str, Any]:
-    declared: dict[str, Any] = {"name": function.name, "description": function.description or ""}
-    schema = _for_gemini(_schema(function))
-    return declared | ({"parameters": schema} if schema.get("properties") else {})
+    schema = _for_gemini(inlined(_schema(function)))
+    return _described(function) | ({"parameters": schema} if schema.get("properties") else {})
 
 
-_GEMINI_KEYWORDS = frozenset(
-    "type format title description nullable enum maxItems minItems properties required minProperties maxProperties "
-    "minLength maxLength pattern anyOf propertyOrdering default items minimum maximum".split()
-)
+_KEPT = """title description nullable properties required items minItems maxItems minLength maxLength pattern
+minProperties maxProperties minimum maximum propertyOrdering default""".split()  # noqa: SIM905 - a list of 16 lines says no more
+_FORMATS = {"STRING": ("date-time", "enum"), "INTEGER": ("int32", "int64"), "NUMBER": ("float", "double")}
 
 
-def _for_gemini(schema: Any) -> Any:
-    """Gemini takes a part of OpenAPI 3.0's schema: types in capitals, `nullable`, no `additionalProperties`."""
+def _for_gemini(schema: Any) -> dict[str, Any]:
     if not isinstance(schema, Mapping):
-        return schema
-    kept = {key: _gemini_value(key, value) for key, value in schema.items() if key in _GEMINI_KEYWORDS}
+        return {}
+    kept = {key: _gemini_value(key, schema[key]) for key in _KEPT if key in schema}
     kinds = schema.get("type")
-    if isinstance(kinds, list):
-        kept["type"] = next((kind.upper() for kind in kinds if kind != "null"), "STRING")
-        kept |= {"nullable": True} if "null" in kinds else {}
-    options = [option for option in schema.get("anyOf", []) if option != {"type": "null"}]
-    if options != schema.get("anyOf", []):
-        kept.pop("anyOf")
-        kept |= {"nullable": True} | (_for_gemini(options[0]) if len(options) == 1 else {"anyOf": [*map(_for_gemini, options)]})
-    return kept
+    named = [kinds] if isinstance(kinds, str) else list(kinds or [])
+    kept |= _gemini_kinds([str(kind).upper() for kind in named]) | _gemini_choice(schema)
+    if schema.get("format") in _FORMATS.get(kept.get("type", ""), ()):
+        kept["format"] = schema["format"]
+    return kept if "type" in kept or "anyOf" in kept else {"type": "OBJECT" if "properties" in kept else "STRING"} | kept
 
 
 def _gemini_value(key: str, value: Any) -> Any:
     if key == "properties":
         return {name: _for_gemini(one) for name, one in value.items()}
-    if key == "anyOf":
-        return [_for_gemini(one) for one in value]
-    if key == "enum":
-        return [str(one) for one in value if one is not None]
-    return value.upper() if key == "type" and isinstance(value, str) else _for_gemini(value) if key == "items" else value
+    return _for_gemini(value) if key == "items" else value
 
 
-def _mcp(function: Function) -> dict[str, Any]:
-    declared: dict[str, Any] = {"name": function.name, "inputSchema": _schema(function)}
-    declared |= {"title": function.display_text} if function.display_text else {}
-    return declared | ({"description": function.description} if function.description else {})
+def _gemini_kinds(kinds: list[str]) -> dict[str, Any]:
+    """Several types become `anyOf`; null becomes `nullable`."""
+    real = [kind for kind in kinds if kind != "NULL"]
+    nullable = {"nullable": True} if "NULL" in kinds else {}
+    if len(real) > 1:
+        return nullable | {"anyOf": [{"type": kind} for kind in real]}
+    return nullable | ({"type": real[0]} if real else {})
+
+
+def _gemini_choice(schema: Mapping[str, Any]) -> dict[str, Any]:
+    if values := [schema["const"]] if "const" in schema else [one for one in schema.get("enum", []) if one is not None]:
+        if all(isinstance(one, str) for one in values):
+            return {"type": "STRING", "enum": values}
+        told = f"One of: {', '.join(canonical(one) for one in values)}."  # Gemini's enum takes text only
+        return {"description": " ".join(filter(None, [schema.get("description"), told]))}
+    branches = [one for fork in ("anyOf", "oneOf", "allOf") for one in schema.get(fork, [])]
+    real = [_for_gemini(one) for one in branches if one != {"type": "null"}]
+    nullable = {"nullable": True} if len(real) < len(branches) else {}
+    if len(real) == 1:
+        return nullable | real[0] | {key: schema[key] for key in ("description", "default") if key in schema}
+    return nullable | ({"anyOf": real} if real else {})
 
 
 DIALECTS: dict[str, Callable[[Function], dict[str, Any]]] = {

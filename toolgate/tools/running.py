@@ -2,34 +2,41 @@
 
 from __future__ import annotations
 
+import contextvars
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Literal
+from functools import partial
+from typing import Any, Literal, get_args
 
 from toolgate.tools.function import Function
+from toolgate.tools.outcomes import Error
 from toolgate.tools.tool_call import ArgumentsError, ToolCall, read_arguments
 from toolgate.tools.tool_result import ToolResult, rejection_result, result_of
 
-KINDS = ("approve", "edit", "reject")
+Kind = Literal["approve", "edit", "reject"]
+KINDS = get_args(Kind)
+MOST_THREADS = 32
 
 
 @dataclass(frozen=True, slots=True)
 class CallDecision:
     """What a person said of one call. `arguments` replace the call's own entirely when `kind` is edit."""
 
-    kind: Literal["approve", "edit", "reject"]
+    kind: Kind
     arguments: Mapping[str, Any] | None = None
     reason: str | None = None
+
+
+Decision = CallDecision | Kind | Mapping[str, Any]
 
 
 def execute_tool_call(call: ToolCall, function: Function, context: Any = None) -> ToolResult:
     """Runs one call. A mapping as context (or none) gains the call's `tool_call_id`; any other is passed on as it is."""
     try:
-        arguments: Any = read_arguments(call.arguments)
+        outcome = function.execute(read_arguments(call.arguments), _enriched(context, call))
     except ArgumentsError as error:
-        return ToolResult(str(error), is_error=True, tool_call_id=call.call_id, name=function.name)
-    outcome = function.execute(arguments, _enriched(context, call))
+        outcome = Error(str(error))
     return result_of(outcome, tool_call_id=call.call_id, function=function)
 
 
@@ -39,17 +46,27 @@ def execute_tool_calls(calls: Iterable[ToolCall], functions: Sequence[Function],
 
 
 def execute_tool_calls_with_decisions(
-    calls: Iterable[ToolCall], functions: Sequence[Function], decisions: Mapping[str, CallDecision], context: Any = None
+    calls: Iterable[ToolCall], functions: Sequence[Function], decisions: Mapping[str, Decision], context: Any = None
 ) -> list[ToolResult]:
     """Runs what was approved or edited and answers what was rejected; results in the order of the calls.
 
-    `decisions` maps call ids. Raises ValueError, before anything runs, for a call without a decision, a decision without
-    its call, a decision of an unknown kind, or an id that two calls share.
+    `decisions` maps call ids to a CallDecision, the mapping of one, or just its kind. Raises ValueError, before anything
+    runs, for a call without a decision, a decision without its call, a decision of an unknown kind, or an id that two
+    calls share.
     """
-    asked = list(calls)
-    _check(asked, decisions)
-    decided = [(call, _find(functions, call), _as_decided(call, decisions[call.call_id or ""])) for call in asked]
+    asked, given = list(calls), {call_id: _read(decision) for call_id, decision in decisions.items()}
+    _check(asked, given)
+    decided = [(call, _find(functions, call), _as_decided(call, given[call.call_id or ""])) for call in asked]
     return _run_all(decided, context, "Tool '{name}' not found")
+
+
+def _read(decision: Decision) -> CallDecision:
+    if isinstance(decision, CallDecision):
+        return decision
+    try:
+        return CallDecision(decision) if isinstance(decision, str) else CallDecision(**decision)
+    except TypeError as error:
+        raise ValueError(f"not a decision: {error}") from None
 
 
 def _check(calls: list[ToolCall], decisions: Mapping[str, CallDecision]) -> None:
@@ -85,9 +102,12 @@ def _run_all(
             return ToolResult(text, is_error=True, tool_call_id=call.call_id, name=call.name)
         return execute_tool_call(todo, function, context)
 
+    def start(pool: ThreadPoolExecutor, place: int) -> Future[ToolResult]:
+        return pool.submit(contextvars.copy_context().run, partial(run, *work[place]))
+
     beside = [place for place, (_, function, _) in enumerate(work) if function is not None and function.async_]
-    with ThreadPoolExecutor(max_workers=max(len(beside), 1)) as pool:
-        started: dict[int, Future[ToolResult]] = {place: pool.submit(run, *work[place]) for place in beside}
+    with ThreadPoolExecutor(max_workers=min(max(len(beside), 1), MOST_THREADS)) as pool:
+        started = {place: start(pool, place) for place in beside}
         in_turn = {place: run(*item) for place, item in enumerate(work) if place not in started}
         return [in_turn[place] if place in in_turn else started[place].result() for place in range(len(work))]
 
