@@ -19,12 +19,12 @@ from typing import Any, Generic, ParamSpec, TypeVar, get_args, get_type_hints, o
 
 import docstring_parser
 import pydantic_core
-from pydantic import BaseModel, ConfigDict, Field, create_model
+from pydantic import BaseModel, ConfigDict, Field, PydanticUserError, create_model
 from pydantic.fields import FieldInfo
 
 from toolgate.tools.callables import finish
 from toolgate.tools.content_part import ContentPart
-from toolgate.tools.definition import Problems
+from toolgate.tools.definition import FunctionDefinitionError, Problems
 from toolgate.tools.function import Function
 from toolgate.tools.outcomes import Error, Interrupt, Ok
 from toolgate.tools.parsers import PydanticParser
@@ -87,7 +87,10 @@ def _tool(plain: Callable[..., Any], **options: Any) -> Tool[..., Any]:
         for place, (name, one) in enumerate(signature.parameters.items())
         if name not in contexts
     }
-    model: Any = create_model(plain.__name__, __config__=ConfigDict(extra="forbid"), **fields)  # type: ignore[call-overload] # the fields are only known here
+    try:
+        model: Any = create_model(plain.__name__, __config__=ConfigDict(extra="forbid"), **fields)  # type: ignore[call-overload] # the fields are only known here
+    except PydanticUserError as error:
+        raise FunctionDefinitionError({"function": [error.message]}) from error
     options["name"] = options.get("name") or plain.__name__
     options["description"] = options.get("description") or documented.description
     parser = _ToolParser(model)

@@ -100,7 +100,11 @@ def _for_gemini(schema: Any) -> dict[str, Any]:
     kept |= _gemini_kinds([str(kind).upper() for kind in named]) | _gemini_choice(schema)
     if schema.get("format") in _FORMATS.get(kept.get("type", ""), ()):
         kept["format"] = schema["format"]
-    return kept if "type" in kept or "anyOf" in kept else {"type": "OBJECT" if "properties" in kept else "STRING"} | kept
+    return (
+        kept
+        if "type" in kept or "anyOf" in kept
+        else {"type": "OBJECT" if "properties" in kept or "$ref" in schema else "STRING"} | kept
+    )
 
 
 def _gemini_value(key: str, value: Any) -> Any:

@@ -12,14 +12,14 @@ from decimal import Decimal
 from typing import Any
 
 import jsonschema_rs
-from pydantic import BaseModel, RootModel, TypeAdapter, ValidationError
+from pydantic import BaseModel, PydanticUserError, RootModel, TypeAdapter, ValidationError
 
 from toolgate.tools.canonical import canonical
 from toolgate.tools.definition import FunctionDefinitionError
 from toolgate.tools.diagnostics import Place, place_of
 from toolgate.tools.misfits import Misfits, listed, unknown_field
 from toolgate.tools.outcomes import Error
-from toolgate.tools.references import alternatives, declared_at, declared_below, property_names
+from toolgate.tools.references import alternatives, declared_at, declared_below, every_schema, property_names
 
 # --- JSON Schema -------------------------------------------------------------------------------------------------------
 
@@ -114,19 +114,25 @@ class PydanticParser:
     """Calls `pydantic_parser(…)` build these. `identity` tells two parsers apart by what they accept."""
 
     def __init__(self, kind: Any) -> None:
-        self._adapter: TypeAdapter[Any] = TypeAdapter(kind)
-        self.schema = self._adapter.json_schema()
+        try:
+            self._adapter: TypeAdapter[Any] = TypeAdapter(kind)
+            self.schema = self._adapter.json_schema()
+        except PydanticUserError as error:
+            raise FunctionDefinitionError({"parse_args": [error.message]}) from error
         if self.schema.get("type", "object") != "object":
             raise FunctionDefinitionError({"parse_args": [f"{kind!r} does not describe an object of named arguments"]})
         self.identity = f"pydantic_parser:{canonical(self.schema)}"
-        self._secrets = Misfits(self.schema)
+        self._misfits = Misfits(self.schema)
+        self._may_ignore = any("properties" in one and "additionalProperties" not in one for one in every_schema(self.schema))
 
     def __call__(self, arguments: dict[str, Any]) -> dict[str, Any] | Error:
-        problems = self._confusions(arguments)
+        problems = [*self._confused(arguments), *self._ignored(arguments)]
+        places = [_real_place(one, arguments) for one in problems]
         try:
             value = self._adapter.validate_python(arguments)
         except ValidationError as error:
-            problems = [*error.errors(include_url=False), *problems]
+            found = error.errors(include_url=False)
+            problems += [one for one in found if _real_place(one, arguments) not in places]
         if problems:
             return Error(listed(self._told(one, arguments) for one in problems))
         return self.as_dict(value)
@@ -140,38 +146,50 @@ class PydanticParser:
             return dict(value)
         return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
 
-    def _confusions(self, arguments: dict[str, Any]) -> list[Any]:
+    def _confused(self, arguments: dict[str, Any]) -> list[Any]:
         """What pydantic would convert and a person would not: true for 1, a number for text, an instant for a number.
 
         Told by pydantic's own strict mode over JSON. Forgiven is text that spells a number, or true or false, exactly.
         """
+        found = self._strictly(arguments)
+        forgiven = [_real_place(one, arguments) for one in found if _spells(one["type"], one["input"])]
+        return [one for one in found if _real_place(one, arguments) not in forgiven]
+
+    def _ignored(self, arguments: dict[str, Any]) -> list[Any]:
+        """Fields that pydantic would drop in silence. A model that means to take any says so with `extra="allow"`."""
+        found = self._strictly(arguments, extra="forbid") if self._may_ignore else []
+        return [one for one in found if one["type"] in _UNKNOWN and not self._takes_any(_real_place(one, arguments)[:-1])]
+
+    def _takes_any(self, at: Place) -> bool:
+        return any(one.get("additionalProperties") for one in alternatives(declared_at(self.schema, at), self.schema))
+
+    def _strictly(self, arguments: dict[str, Any], **options: Any) -> list[Any]:
         try:
-            self._adapter.validate_json(canonical(arguments), strict=True)
+            self._adapter.validate_json(canonical(arguments), strict=True, **options)
         except ValidationError as error:
-            found = error.errors(include_url=False)
-            forgiven = [_real_place(one["loc"], arguments) for one in found if _spells(one["type"], one["input"])]
-            return [one for one in found if _real_place(one["loc"], arguments) not in forgiven]
+            return error.errors(include_url=False)
         except TypeError:  # no JSON data: called from Python with Python's own values
-            return []
+            pass
         return []
 
     def _told(self, error: Any, arguments: dict[str, Any]) -> str:
-        at = _real_place(error["loc"], arguments, error["type"])
-        if error["type"] == "missing":
+        at = _real_place(error, arguments)
+        if error["type"] in _MISSING:
             return f"{place_of(at)} is missing"
-        if error["type"] == "extra_forbidden":
+        if error["type"] in _UNKNOWN:
             beside = _at(arguments, at[:-1])
             known = property_names(declared_at(self.schema, at[:-1]), self.schema)
             return unknown_field(str(at[-1]), at[:-1], "", [name for name in known if name not in beside])
         told = error["msg"].removeprefix("Input ").removeprefix("Value error, ").removeprefix("Assertion failed, ")
-        return f"{place_of(at)}{'' if told.startswith('should') else ':'} {told}{self._secrets.but(at, error['input'])}"
+        return f"{place_of(at)}{'' if told.startswith('should') else ':'} {told}{self._misfits.but(at, error['input'])}"
 
 
 def pydantic_parser(kind: type[BaseModel] | Any) -> PydanticParser:
     """A parser that reads arguments into a pydantic model, TypedDict or dataclass; the body receives its fields as a dict.
 
     Text that spells a number, or true or false, exactly is taken for it where the hint asks for one; true is never 1, 1 is
-    never true, a number is never text. Raises FunctionDefinitionError for a type that is not an object of named values.
+    never true, a number is never text. Fields that the type does not know are refused, also where pydantic would drop them,
+    unless a model says `extra="allow"`. Raises FunctionDefinitionError for a type that is not an object of named values.
     """
     return PydanticParser(kind)
 
@@ -188,17 +206,19 @@ def _spells(problem: str, value: Any) -> bool:
 
 
 _NUMBERS = ("int_type", "float_type")
+_MISSING = ("missing", "missing_argument", "missing_keyword_only_argument")
+_UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")
 
 
-def _real_place(steps: tuple[str | int, ...], data: Any, problem: str = "") -> Place:
+def _real_place(error: Any, data: Any) -> Place:
     """The place in the data that was sent: pydantic's own names for branches of a union are left out."""
-    at: list[str | int] = []
+    steps, at = error["loc"], []
     for number, step in enumerate(steps):
         is_key = isinstance(data, Mapping) and step in data
         if is_key or (isinstance(data, list) and isinstance(step, int) and step < len(data)):
             data = data[step]
             at.append(step)
-        elif problem == "missing" and number == len(steps) - 1:
+        elif error["type"] in _MISSING and number == len(steps) - 1:
             at.append(step)
     return tuple(at)
 

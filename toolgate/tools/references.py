@@ -74,19 +74,33 @@ def _below(schema: Schema, step: str | int) -> Iterator[Any]:
         yield schema.get("additionalProperties")
 
 
+def every_schema(node: Any) -> Iterator[Schema]:
+    """Each schema within, the definitions included."""
+    if isinstance(node, Mapping):
+        yield node
+    below = node.values() if isinstance(node, Mapping) else node if isinstance(node, list) else ()
+    for one in below:
+        yield from every_schema(one)
+
+
 def inlined(schema: Schema) -> dict[str, Any]:
     """`schema` without titles, and with its references put in place where they do not lead back to themselves."""
     walk = _Inlining(schema)
-    plain = walk.of(schema, ())
-    if walk.nodes > MOST_NODES:
-        return dict(schema)
-    kept = {name: schema[name] for name in _DEFINITIONS if walk.is_recursive and name in schema}
-    return {**{key: value for key, value in plain.items() if key not in _DEFINITIONS}, **kept}
+    plain = {key: value for key, value in walk.of(schema, ()).items() if key not in _DEFINITIONS}
+    kept: dict[str, dict[str, Any]] = {}
+    while waiting := [one for one in walk.left if one not in kept]:
+        kept |= {reference: walk.of(target(schema, reference), (reference,)) for reference in waiting}
+    for reference, definition in kept.items():
+        home, _, name = reference.removeprefix("#/").partition("/")
+        if home in _DEFINITIONS and "/" not in name:
+            plain.setdefault(home, {})[name] = definition
+    return plain if walk.nodes <= MOST_NODES else dict(schema)
 
 
 class _Inlining:
     def __init__(self, root: Schema) -> None:
-        self.root, self.is_recursive, self.nodes = root, False, 0
+        self.root, self.nodes = root, 0
+        self.left: dict[str, None] = {}  # references that stay
 
     def of(self, node: Any, inside: tuple[str, ...]) -> Any:
         self.nodes += 1
@@ -102,7 +116,7 @@ class _Inlining:
             return rest
         meant = None if reference in inside else target(self.root, reference)
         if not isinstance(meant, Mapping):
-            self.is_recursive = True
+            self.left[reference] = None
             return rest
         del rest["$ref"]
         return {**self.of(meant, (*inside, reference)), **rest}
