@@ -86,6 +86,11 @@ def test_a_name_in_another_case_is_suggested() -> None:  # F144
 @pytest.mark.parametrize(
     ("sent", "declared"), [("the_very_long_file_path", "path"), ("PATH", "working_path_of_it"), ("sku", "sku_number")]
 )
+def test_containment_in_either_direction_is_suggested(sent: str, declared: str) -> None:  # F145, F146
+    assert unrecognized(listed(declared), {sent: 1}) == f'{sent} (did you mean "{declared}"?)'
+
+
+@pytest.mark.parametrize(("sent", "declared"), [("id", "the_identification_of_it"), ("q", "quantity_of_it")])
 def test_containment_of_one_or_two_letters_does_not_count(sent: str, declared: str) -> None:  # F147
     assert unrecognized(listed(declared), {sent: 1}) == sent
 
