@@ -1,0 +1,36 @@
+# The commands of the project. `make run` to try it, `make test` to check all of it.
+
+HOST ?= 127.0.0.1
+PORT ?= 8000
+
+.PHONY: run demo test check format lock clean
+
+run: .venv/installed-runtime  ## the gate with its demonstration: http://127.0.0.1:8000 (HOST=, PORT=, ARGS=)
+	@exec .venv/bin/toolgate serve --host $(HOST) --port $(PORT) $(ARGS)
+
+demo: .venv/installed-runtime  ## tells the stories of the gate to the server that `make run` started (ARGS=)
+	@.venv/bin/toolgate demo $(ARGS)
+
+test: .venv/installed-development  ## the static checks, then every test (ARGS= for pytest)
+	@scripts/install-test-servers
+	@scripts/check
+	.venv/bin/python -m pytest -n 2 --dist loadfile --cov --cov-branch --cov-report=term $(ARGS)
+
+check: .venv/installed-development  ## the static checks only
+	@scripts/check
+
+format: .venv/installed-development  ## puts the code and the templates into the house's form
+	.venv/bin/ruff format .
+	.venv/bin/ruff check --fix .
+	.venv/bin/djlint templates --reformat --quiet
+
+lock:  ## writes requirements/*.txt from pyproject.toml (ARGS=--upgrade for the newest versions)
+	scripts/lock $(ARGS)
+
+clean:  ## removes what the commands above made, except the data in var/
+	rm -rf .venv .coverage .coverage.* htmlcov .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.venv/installed-%: requirements/%.txt pyproject.toml scripts/install
+	@scripts/install $*
+	@touch $@
