@@ -28,7 +28,8 @@ def _text(tree: Any, *, in_order: bool) -> str:
     if isinstance(tree, int):
         return int.__repr__(tree)
     if isinstance(tree, float):
-        return rfc8785.dumps(tree).decode()
+        text = rfc8785.dumps(tree).decode()
+        return repr(tree) if len(text) > 15 and text.lstrip("-").isdigit() else text  # or it would read as another integer
     if isinstance(tree, Decimal):
         return format(tree, "f")
     if isinstance(tree, list | tuple):

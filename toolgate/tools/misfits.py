@@ -24,31 +24,34 @@ class Misfits:
         self._schema, self._name = schema, name
         self._secrets = [path.split(".") for path in secret_paths(schema)]
 
-    def told(self, error: ValidationError) -> Iterator[str]:
+    def told(self, error: ValidationError, data: Any) -> Iterator[str]:
+        """Sentences, without a full stop, on one error in `data`."""
         at: Place = tuple(error.instance_path)
         facts, keyword = error.kind.as_dict(), str(error.schema_path[-1])
         if "property" in facts:  # required, dependentRequired
             yield f"{place_of((*at, facts['property']), self._name)} is missing"
         elif "unexpected" in facts:  # additionalProperties, unevaluatedProperties
-            beside: Any = error.instance
-            known = [one for one in property_names(declared_at(self._schema, at), self._schema) if one not in beside]
-            yield from (unknown_field(field, at, self._name, known) for field in facts["unexpected"])
+            known = property_names(declared_at(self._schema, at), self._schema)
+            left = [name for name in known if name not in value_at(data, at)]
+            yield from (unknown_field(field, at, self._name, left) for field in facts["unexpected"])
+        elif keyword == "additionalProperties":  # of a schema that declares no property at all
+            yield from (unknown_field(field, at, self._name, []) for field in value_at(data, at))
         elif keyword in ("anyOf", "oneOf") and any(facts.get("context", ())):
-            yield from self._alternatives(facts["context"], at, error.instance)
+            yield from self._alternatives(facts["context"], at, data)
         elif words := _wanted(error):
             yield self._wants(at, words, error.instance)
         else:
             yield f"{self._place(at)} {_limit(error)}{self.but(at, error.instance)}"
 
-    def _alternatives(self, branches: list[list[ValidationError]], at: Place, value: Any) -> Iterator[str]:
+    def _alternatives(self, branches: list[list[ValidationError]], at: Place, data: Any) -> Iterator[str]:
         """The branch that was meant is the one whose kind fits; without one, all that would have been accepted."""
         meant = [branch for branch in branches if not any(len(one.instance_path) == len(at) and _wanted(one) for one in branch)]
         if meant:
             for error in min(meant, key=len):
-                yield from self.told(error)
+                yield from self.told(error, data)
             return
         words = [word for branch in branches for error in branch for word in _wanted(error)]
-        yield self._wants(at, [*dict.fromkeys(words)], value)
+        yield self._wants(at, [*dict.fromkeys(words)], value_at(data, at))
 
     def _wants(self, at: Place, words: list[str], value: Any) -> str:
         return f"{self._place(at)} must be {one_of(words)}{self.but(at, value)}"
@@ -74,6 +77,12 @@ class Misfits:
 
 def _covers(path: list[str], at: Place) -> bool:
     return len(path) <= len(at) and all(step in ("*", str(place)) for step, place in zip(path, at, strict=False))
+
+
+def value_at(data: Any, at: Place) -> Any:
+    for step in at:
+        data = data[step]
+    return data
 
 
 def unknown_field(field: str, at: Place, name: str, candidates: list[str]) -> str:
@@ -153,7 +162,7 @@ def _limit(error: ValidationError) -> str:
     if "multiple_of" in facts:
         return f"must be a multiple of {_plain(facts['multiple_of'])}"
     if "error" in facts:  # propertyNames
-        return f"has a field name that is not accepted, {quote(str(error.instance))}"
+        return f"has a field name that is not accepted, {quote(str(facts['error'].instance))}"
     if "pattern" in facts:
         return f"must match the pattern {facts['pattern']}"
     return _OTHERS.get(keyword, "is not accepted by the schema")

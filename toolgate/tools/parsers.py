@@ -17,7 +17,7 @@ from pydantic import BaseModel, PydanticUserError, RootModel, TypeAdapter, Valid
 from toolgate.tools.canonical import canonical
 from toolgate.tools.definition import FunctionDefinitionError
 from toolgate.tools.diagnostics import Place, place_of
-from toolgate.tools.misfits import Misfits, listed, unknown_field
+from toolgate.tools.misfits import Misfits, listed, unknown_field, value_at
 from toolgate.tools.outcomes import Error
 from toolgate.tools.references import alternatives, declared_at, declared_below, every_schema, property_names
 
@@ -34,7 +34,7 @@ class JSONSchemaParser:
         self.identity = f"json_schema_parser:{formats}:{canonical(self.schema)}"
 
     def __call__(self, arguments: dict[str, Any]) -> dict[str, Any] | Error | None:
-        problems = (one for error in self._validator.iter_errors(arguments) for one in self._misfits.told(error))
+        problems = (one for error in self._validator.iter_errors(arguments) for one in self._misfits.told(error, arguments))
         if message := listed(problems):
             return Error(message)
         return _whole_integers(arguments, self.schema, self.schema) if _holds_whole_fraction(arguments) else None
@@ -54,7 +54,7 @@ def schema_problems(schema: Mapping[str, Any], value: Any, *, name: str = "value
     """What does not fit, as one message; empty when all does. `name` stands for the value itself."""
     misfits = Misfits(schema, name)
     errors = _validator(dict(schema), True).iter_errors(value)
-    return listed((one for error in errors for one in misfits.told(error)), lead="")
+    return listed((one for error in errors for one in misfits.told(error, value)), lead="")
 
 
 def _validator(schema: dict[str, Any], formats: bool) -> jsonschema_rs.Draft202012Validator:
@@ -177,7 +177,7 @@ class PydanticParser:
         if error["type"] in _MISSING:
             return f"{place_of(at)} is missing"
         if error["type"] in _UNKNOWN:
-            beside = _at(arguments, at[:-1])
+            beside = value_at(arguments, at[:-1])
             known = property_names(declared_at(self.schema, at[:-1]), self.schema)
             return unknown_field(str(at[-1]), at[:-1], "", [name for name in known if name not in beside])
         told = error["msg"].removeprefix("Input ").removeprefix("Value error, ").removeprefix("Assertion failed, ")
@@ -221,9 +221,3 @@ def _real_place(error: Any, data: Any) -> Place:
         elif error["type"] in _MISSING and number == len(steps) - 1:
             at.append(step)
     return tuple(at)
-
-
-def _at(data: Any, at: Place) -> Any:
-    for step in at:
-        data = data[step]
-    return data
