@@ -1,0 +1,1 @@
+"""The door for people: pages to read, decide and look back."""

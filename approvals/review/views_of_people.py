@@ -1,0 +1,58 @@
+"""Logging in, and a person's own tokens."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from uuid import UUID
+
+from django.contrib import messages
+from django.contrib.auth.views import LoginView, redirect_to_login
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_POST
+
+from approvals import access
+from approvals.clock import now
+from approvals.models import PersonalToken
+from approvals.models.actors import Actor
+from approvals.review.door import person_of, writing
+from approvals.review.forms import TokenForm
+
+login = LoginView.as_view(template_name="review/login.html", redirect_authenticated_user=True)
+
+
+def login_for_administration(request: HttpRequest) -> HttpResponseBase:
+    """Administrators come in by the same door. For anybody else who is in already, there is nothing here."""
+    if request.user.is_authenticated:
+        raise Http404
+    return redirect_to_login(request.GET.get("next") or reverse("admin:index"))
+
+
+@writing
+def tokens(request: HttpRequest) -> HttpResponse:
+    """The list, the form, and right after making one the text of it, which nobody is shown again."""
+    person, text = person_of(request), ""
+    form = TokenForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        days = form.cleaned_data["days"]
+        expires_at = now() + timedelta(days=int(days)) if days else None
+        actor, name = Actor.person(person, "session"), form.cleaned_data["name"]
+        _, text = access.issue_personal_token(person=person, actor=actor, at=now(), name=name, expires_at=expires_at)
+        form = TokenForm()
+    context = {"tokens": person.tokens.all(), "text": text, "form": form, "at": now()}
+    response = render(request, "review/tokens.html", context, status=422 if form.errors else 200)
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+@require_POST
+@writing
+def revoke_token(request: HttpRequest, token_id: UUID) -> HttpResponse:
+    person = person_of(request)
+    token = PersonalToken.objects.filter(pk=token_id, person=person).first()
+    if token is None:
+        raise Http404
+    access.revoke(credential=token, actor=Actor.person(person, "session"), at=now())
+    messages.success(request, f"{token} is revoked. Nothing that shows it is let in any more.")
+    return redirect("review:tokens")
