@@ -45,6 +45,8 @@ class Context(dict[str, Any]):
 class Tool(Generic[P, R]):
     """A plain function that also is a tool: `refund(…)` calls it, `refund.function` is what a registry takes."""
 
+    __name__: str
+
     def __init__(self, plain: Callable[P, R], function: Function) -> None:
         self.plain, self.function = plain, function
         functools.update_wrapper(self, plain)

@@ -161,7 +161,7 @@ class _Reading:
 
     def _fraction(self, text: str) -> float | Decimal | _Refused:
         if len(text) > MAX_DIGITS:
-            return self._refused(f"has more than {MAX_DIGITS} digits")
+            return self._refused(f"number out of range: more than {MAX_DIGITS} digits")
         value = float(text)
         try:
             exact = Decimal(text)
@@ -173,7 +173,7 @@ class _Reading:
 
     def _integer(self, text: str) -> int | _Refused:
         if len(text.lstrip("-")) > MAX_DIGITS:
-            return self._refused(f"has more than {MAX_DIGITS} digits")
+            return self._refused(f"number out of range: more than {MAX_DIGITS} digits")
         return int(text)
 
     def _constant(self, text: str) -> _Refused:
