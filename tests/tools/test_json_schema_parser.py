@@ -179,6 +179,11 @@ def test_a_flood_of_problems_is_cut() -> None:
     assert message.endswith("- and more that are not listed here")
 
 
+def test_a_long_list_of_options_is_cut() -> None:
+    message = value_refusal({"enum": [f"option{number}" for number in range(1000)]}, "x")
+    assert message.endswith('option29 or one of 970 more; text was sent: "x"')
+
+
 def test_identity_tells_schemas_apart_and_nothing_else() -> None:
     one, same = json_schema_parser({"a": 1, "b": 2}), json_schema_parser({"b": 2, "a": 1})
     assert one.identity == same.identity

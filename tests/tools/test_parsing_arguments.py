@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -77,12 +78,24 @@ def test_any_other_answer_is_an_error(answer: Any) -> None:  # F114, F115
     assert message == f"parse_args returned unexpected shape: {answer!r}"
 
 
+class Broken(Mapping[str, int]):
+    def __getitem__(self, key: str) -> int:
+        return 1
+
+    def __len__(self) -> int:
+        return 1
+
+    def __iter__(self) -> Iterator[str]:
+        raise RuntimeError("no keys")
+
+
 class Unspeakable:
     def __repr__(self) -> str:
         raise RuntimeError("no words")
 
 
 def test_an_answer_that_cannot_be_shown_still_gives_a_sentence() -> None:
+    assert "no keys" in message_of(answering(Broken()).parse_arguments({}))
     assert "Unspeakable" in message_of(answering(Unspeakable()).parse_arguments({}))
     assert "Unspeakable" in message_of(answering(Error(Unspeakable())).parse_arguments({}))
 

@@ -236,7 +236,10 @@ def test_a_headline_is_one_line_and_hides_nothing() -> None:
     assert made == "Pay 李<U+000A>Approved<U+202E><U+2028>é"
 
 
-@pytest.mark.parametrize("headline", ["Use {token}", "{main}", "{main.password}", "{spare[0][password]}", "{spare}"])
+LEAKING = ["Use {token}", "{main}", "{main.password}", "{spare[0][password]}", "{spare}", "{name:{token}}"]
+
+
+@pytest.mark.parametrize("headline", LEAKING)
 def test_a_headline_that_shows_a_secret_is_refused(headline: str) -> None:
     @tool
     def log_in(token: SecretStr, main: Credentials, spare: list[Credentials], name: str) -> None: ...

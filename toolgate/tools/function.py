@@ -162,13 +162,14 @@ class Function:
     def _ask_parser(self, parser: Parser, raw: dict[Any, Any], context: Any) -> Ok | Error:
         try:
             answer = finish(parser(raw, context) if binds(parser, 2) else parser(raw))
+            answer = dict(answer) if isinstance(answer, Mapping) else answer
         except Exception as error:  # noqa: BLE001 - whatever a parser raises is told to the model
             return Error(_told(error), error)
         if answer is None:
             return Ok(raw)
         if isinstance(answer, Error):
             return Error(_as_text(answer.message))
-        if isinstance(answer, Mapping):
+        if isinstance(answer, dict):
             return Ok(answer)
         return Error(f"parse_args returned unexpected shape: {_safely(repr, answer)}")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import string
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from toolgate.tools.definition import Problems
@@ -28,7 +28,7 @@ def check(headline: Any, secrets: Iterable[str], problems: Problems) -> None:
     if headline is None or callable(headline):
         return
     try:
-        named = [_steps(name) for _, name, _, _ in string.Formatter().parse(headline) if name is not None]
+        named = [_steps(name) for name in _names(headline)]
     except (TypeError, ValueError) as error:
         problems.add("headline", f"must be text with {{names}}, or take (arguments): {error}")
         return
@@ -37,6 +37,13 @@ def check(headline: Any, secrets: Iterable[str], problems: Problems) -> None:
         for secret in secrets:
             meets = all(one == other or "*" in (one, other) for one, other in zip(steps, secret.split("."), strict=False))
             problems.add("headline", f"shows the secret {secret}", when=meets)
+
+
+def _names(template: str) -> Iterator[str]:
+    for _, name, specification, _ in string.Formatter().parse(template):
+        if name is not None:
+            yield name
+            yield from _names(specification or "")
 
 
 def _steps(field_name: str) -> list[str]:

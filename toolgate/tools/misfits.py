@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from jsonschema_rs import ValidationError
 
 MOST_PROBLEMS = 50
+MOST_OPTIONS = 30
 
 
 class Misfits:
@@ -54,6 +55,8 @@ class Misfits:
         yield self._wants(at, [*dict.fromkeys(words)], value_at(data, at))
 
     def _wants(self, at: Place, words: list[str], value: Any) -> str:
+        if len(words) > MOST_OPTIONS:
+            words = [*words[:MOST_OPTIONS], f"one of {len(words) - MOST_OPTIONS} more"]
         return f"{self._place(at)} must be {one_of(words)}{self.but(at, value)}"
 
     def but(self, at: Place, value: Any) -> str:

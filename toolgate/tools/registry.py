@@ -93,7 +93,7 @@ class Registration:
         headline.check(self.headline, self.secrets, problems)
         try:
             canonical(self.declaration())
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, RecursionError) as error:
             problems.add("function", f"its declaration is no JSON data: {error}")
         problems.raise_any()
 
