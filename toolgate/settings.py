@@ -221,7 +221,6 @@ USE_I18N = False
 STATIC_URL = "/static/"
 STATIC_ROOT = settings.data_dir / "static"
 WHITENOISE_USE_FINDERS = True  # a checkout serves its own files; collectstatic only saves a production server the search
-FORM_RENDERER = "django.forms.renderers.TemplatesSetting"
 
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_AGE = 12 * 60 * 60

@@ -80,7 +80,8 @@ def _links(nodes: list[Node]) -> Iterator[Caution]:
 
 
 def _odd_link(link: str) -> str:
-    host = (urlsplit(link.strip()).hostname or "").encode("idna", "replace").decode()
-    if "@" in urlsplit(link.strip()).netloc:
+    parts = urlsplit(link.strip())
+    host = parts.hostname or ""
+    if "@" in parts.netloc:
         return "is a link with a user name before the host"
-    return "is a link to a host with letters that are not plain Latin" if "xn--" in host else ""
+    return "is a link to a host with letters that are not plain Latin" if not host.isascii() or "xn--" in host else ""

@@ -12,7 +12,7 @@ from approvals.review.reading import scalar
 from toolgate.tools.canonical import exact
 
 MOST_WORDS = 400
-_WORDS = re.compile(r"\s+|\w+|[^\w\s]")
+_WORDS = re.compile(r"\s+|\d+(?:[.,:]\d+)+|\w+|[^\w\s]")
 Part = tuple[str, bool]  # a piece of text, and whether it differs
 
 

@@ -61,7 +61,7 @@ class JSONText(forms.CharField):
 
     def __init__(self, *, wants: tuple[type, ...] = (), **options: Any) -> None:
         super().__init__(**options)
-        self.wants = wants
+        self.wants, self.is_wanted = wants, self.required
 
     def to_python(self, value: Any) -> Any:
         text = super().to_python(value)
@@ -88,7 +88,7 @@ class OneOf(forms.ChoiceField):
         few = len(values) <= MOST_RADIOS
         none = [] if few and options.get("required") else [(NOT_SAID, "no answer" if few else "choose …")]
         super().__init__(choices=[*none, *pairs], widget=forms.RadioSelect if few else forms.Select, **options)
-        self.values = values
+        self.values, self.is_wanted = values, self.required
 
     def clean(self, value: Any) -> Any:
         place = super().clean(value)

@@ -108,6 +108,8 @@ class _Reader:
             return Node(name, kind, "empty", "an empty list" if isinstance(value, list) else "an object without fields")
         if depth >= DEEPEST or self.left < len(value) or len(value) > MANY_ITEMS:
             return _whole(name, kind, value)
+        if kind == "map" and all(isinstance(pair, list) and len(pair) == 2 for pair in value):
+            return self._mapping(Node(name, "mapping", "fields"), value, at, depth)
         if isinstance(value, list):
             return self._items(Node(name, kind, "items"), value, at, depth, schema)
         if kind == "record":
@@ -121,14 +123,18 @@ class _Reader:
         node.children = list(self.members(fields, f"{at}/fields", None, depth + 1)) if isinstance(fields, dict) else []
         return node
 
+    def _mapping(self, node: Node, pairs: list[Any], at: str, depth: int) -> Node:
+        """A mapping whose keys are not text: each key as JSON writes it, so that 1 and "1" stay two."""
+        for number, (key, value) in enumerate(pairs):
+            node.children.append(self.node(exact(key), value, f"{at}/{number}/1", depth + 1))
+        return node
+
     def _items(self, node: Node, value: list[Any], at: str, depth: int, schema: Any) -> Node:
         inner = schema.get("items") if isinstance(schema, Mapping) else None
         pairs = enumerate(value)
         node.children = [self.node(str(n + 1), item, f"{at}/{n}", depth + 1, inner) for n, item in pairs]
         node.size = _counted(len(value), "item")
         node.is_long = len(value) > FOLDED_ITEMS
-        if node.kind == "map":
-            node.kind, node.note = "mapping", "pairs of key and value"
         node.columns = _columns(node.children)
         node.shape = "rows" if node.columns else "items"
         return node
@@ -146,7 +152,8 @@ def _columns(items: list[Node]) -> list[str]:
     if not 1 < len(first) <= MOST_COLUMNS or any(item.text for item in items):
         return []
     alike = all([child.name for child in item.children] == first for item in items)
-    is_plain = all(child.shape == "value" for item in items for child in item.children)
+    children = [child for item in items for child in item.children]
+    is_plain = all(child.shape in ("value", "block") and "\n" not in child.text and not child.is_long for child in children)
     return first if alike and is_plain else []
 
 

@@ -91,7 +91,8 @@ def _any_more(found: ToolCall) -> str:
 
 
 def _form(request: HttpRequest, page: CallPage, text: str, typed: Typed, status: int = 200, **more: Any) -> HttpResponse:
-    context = {"page": page, "call": page.call, "text": text, "typed": typed, "presets": PRESETS, **more}
+    rows = min(max(8, text.count("\n") + 3), 30)
+    context = {"page": page, "call": page.call, "text": text, "rows": rows, "typed": typed, "presets": PRESETS, **more}
     return render(request, "review/edit.html", context, status=status)
 
 
