@@ -20,9 +20,9 @@ check: .venv/installed-development  ## the static checks only
 	@scripts/check
 
 format: .venv/installed-development  ## puts the code and the templates into the house's form
+	.venv/bin/ruff check --fix-only .
 	.venv/bin/ruff format .
-	.venv/bin/ruff check --fix .
-	.venv/bin/djlint templates --reformat --quiet
+	.venv/bin/djlint templates --reformat --quiet || .venv/bin/djlint templates --check --quiet
 
 lock:  ## writes requirements/*.txt from pyproject.toml (ARGS=--upgrade for the newest versions)
 	scripts/lock $(ARGS)
