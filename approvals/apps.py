@@ -6,4 +6,4 @@ from django.apps import AppConfig
 class ApprovalsConfig(AppConfig):
     name = "approvals"
     default_auto_field = "django.db.models.BigAutoField"
-    verbose_name = "Approvals"
+    verbose_name = "Gate"

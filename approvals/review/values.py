@@ -108,7 +108,7 @@ class _Reader:
             return Node(name, kind, "empty", "an empty list" if isinstance(value, list) else "an object without fields")
         if depth >= DEEPEST or self.left < len(value) or len(value) > MANY_ITEMS:
             return _whole(name, kind, value)
-        if kind == "map" and all(isinstance(pair, list) and len(pair) == 2 for pair in value):
+        if kind == "map" and isinstance(value, list):
             return self._mapping(Node(name, "mapping", "fields"), value, at, depth)
         if isinstance(value, list):
             return self._items(Node(name, kind, "items"), value, at, depth, schema)

@@ -6,10 +6,9 @@ from datetime import timedelta
 from uuid import UUID
 
 from django.contrib import messages
-from django.contrib.auth.views import LoginView, redirect_to_login
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.contrib.auth.views import LoginView
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from approvals import access
@@ -20,13 +19,6 @@ from approvals.review.door import person_of, writing
 from approvals.review.forms import TokenForm
 
 login = LoginView.as_view(template_name="review/login.html", redirect_authenticated_user=True)
-
-
-def login_for_administration(request: HttpRequest) -> HttpResponseBase:
-    """Administrators come in by the same door. For anybody else who is in already, there is nothing here."""
-    if request.user.is_authenticated:
-        raise Http404
-    return redirect_to_login(request.GET.get("next") or reverse("admin:index"))
 
 
 @writing
