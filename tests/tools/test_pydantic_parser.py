@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import time
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any, Literal, NotRequired
@@ -240,6 +241,13 @@ def test_it_is_a_parser_of_a_function() -> None:
     function = Function(name="f", parse_args=pydantic_parser(Even), function=lambda a, c: str(a["number"]))
     assert function.execute({"number": 8}) == Ok("8")
     assert isinstance(function.execute({"number": UUID(int=1)}), Error)
+
+
+def test_a_flood_of_problems_is_told_quickly() -> None:
+    started = time.monotonic()
+    found = refusal(Order, {**GOOD, "lines": [{"sku": 1, "quantiti": 1}] * 20_000})
+    assert len(found) == 51
+    assert time.monotonic() - started < 20
 
 
 def test_identity_is_the_schema() -> None:

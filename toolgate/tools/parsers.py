@@ -63,12 +63,16 @@ def _validator(schema: dict[str, Any], formats: bool) -> jsonschema_rs.Draft2020
             schema,
             validate_formats=formats,
             formats={"uri": _is_web_address, "date-time": _is_instant},
-            offline=True,
+            retriever=_never,
             pattern_options=jsonschema_rs.RegexOptions(),
         )
-    except (ValueError, TypeError, jsonschema_rs.ReferencingError) as error:
+    except (ValueError, jsonschema_rs.ReferencingError) as error:
         reason = f"is not a JSON Schema that can be used: {error}".splitlines()[0]
         raise FunctionDefinitionError({"schema": [reason]}) from None
+
+
+def _never(reference: str) -> Any:
+    raise ValueError(f"{reference} is not fetched: a reference leads only within its schema")
 
 
 _SCRIPTS = re.compile(r"(?i)(?:javascript|vbscript|data):")
@@ -127,7 +131,7 @@ class PydanticParser:
 
     def __call__(self, arguments: dict[str, Any]) -> dict[str, Any] | Error:
         problems = [*self._confused(arguments), *self._ignored(arguments)]
-        places = [_real_place(one, arguments) for one in problems]
+        places = {_real_place(one, arguments) for one in problems}
         try:
             value = self._adapter.validate_python(arguments)
         except ValidationError as error:
@@ -152,7 +156,7 @@ class PydanticParser:
         Told by pydantic's own strict mode over JSON. Forgiven is text that spells a number, or true or false, exactly.
         """
         found = self._strictly(arguments)
-        forgiven = [_real_place(one, arguments) for one in found if _spells(one["type"], one["input"])]
+        forgiven = {_real_place(one, arguments) for one in found if _spells(one["type"], one["input"])}
         return [one for one in found if _real_place(one, arguments) not in forgiven]
 
     def _ignored(self, arguments: dict[str, Any]) -> list[Any]:
