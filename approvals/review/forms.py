@@ -88,7 +88,7 @@ class OneOf(forms.ChoiceField):
         few = len(values) <= MOST_RADIOS
         none = [] if few and options.get("required") else [(NOT_SAID, "no answer" if few else "choose …")]
         super().__init__(choices=[*none, *pairs], widget=forms.RadioSelect if few else forms.Select, **options)
-        self.values, self.is_wanted = values, self.required
+        self.values, self.words, self.is_wanted = values, dict(pairs), self.required
 
     def clean(self, value: Any) -> Any:
         place = super().clean(value)
@@ -122,6 +122,12 @@ class AnswerForm(forms.Form):
             return self.cleaned_data["whole"]
         values = {name: self.cleaned_data[str(place)] for place, name in enumerate(self.properties)}
         return {name: value for name, value in values.items() if value is not None}
+
+    def typed(self) -> list[tuple[str, str]]:
+        """What was filled in, field by field, for when the form can no longer be sent."""
+        filled = [(field, field.value()) for field in self if self.is_bound and field.value()]
+        words = [getattr(field.field, "words", {}).get(value, value) for field, value in filled]
+        return [(str(field.label), str(word)) for (field, _), word in zip(filled, words, strict=True)]
 
 
 def _plain_properties(schema: Mapping[str, Any]) -> dict[str, Any]:

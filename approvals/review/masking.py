@@ -28,9 +28,16 @@ def editable(call: ToolCall, secrets: tuple[str, ...]) -> str:
     """The arguments that are in force, as JSON to edit: secrets masked, deceiving characters as escapes."""
     text = call.resolution.input if call.resolution else call.submitted
     try:
-        return in_json(pretty(masked(resolution.arguments_of(text), secrets, MASK)))
+        resolution.arguments_of(text)
+        return in_json(pretty(masked(_digit_by_digit(text), secrets, MASK)))
     except ArgumentsError:
         return "not shown: it may hold secrets and cannot be read" if secrets else text
+
+
+def _digit_by_digit(text: str) -> Any:
+    """Arguments as they were written, 0.10 and not 0.1. Some agents send the text of an object instead of the object."""
+    tree = read(text) if text.strip() else {}
+    return _digit_by_digit(tree) if isinstance(tree, str) else tree or {}
 
 
 def with_secrets(typed: Any, call: ToolCall, secrets: tuple[str, ...]) -> str:

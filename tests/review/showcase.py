@@ -170,9 +170,7 @@ class Showcase:
         lifecycle.see(call_id=call.pk, reviewer=reviewer, at=now())
         call.refresh_from_db()
         digest = call.resolution.digest if call.resolution else ""
-        self.calls[name] = lifecycle.decide(
-            call_id=call.pk, reviewer=reviewer, kind=kind, digest=digest, at=now(), **answer
-        )
+        self.calls[name] = lifecycle.decide(call_id=call.pk, reviewer=reviewer, kind=kind, digest=digest, at=now(), **answer)
         return self.calls[name]
 
     def claim(self, name: str) -> ToolCall:
@@ -279,5 +277,3 @@ def settled(show: Showcase) -> None:
     show.submit("expired", "note", {"title": "Expired"})
     later = now() + dt.timedelta(days=2)
     show.calls["expired"] = lifecycle.expire(call_id=show.calls["expired"].pk, at=later)
-
-

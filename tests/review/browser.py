@@ -1,0 +1,110 @@
+"""What a browser without scripts does with a page: reads its text, fills in its forms, presses a button."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+from typing import Any
+
+from django.test import Client
+
+HIDDEN = {"script", "style", "title"}
+BLOCKS = {"dd", "dt", "div", "li", "p", "pre", "td", "th", "tr"}
+VOID = {"input", "br", "img", "link", "meta", "path"}
+
+
+@dataclass
+class Form:
+    action: str
+    method: str
+    fields: dict[str, str] = field(default_factory=dict)
+    buttons: list[tuple[str, str]] = field(default_factory=list)
+
+
+@dataclass
+class Page(HTMLParser):
+    """One answer: its status, its visible text, its links, its forms with what stands in them."""
+
+    source: str
+    status: int = 200
+    text: str = ""
+    links: list[str] = field(default_factory=list)
+    forms: list[Form] = field(default_factory=list)
+    tags: list[tuple[str, dict[str, str | None]]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        HTMLParser.__init__(self, convert_charrefs=True)
+        self.inside: list[str] = []
+        self.area = ""
+        self.select = ""
+        self.feed(self.source)
+        self.close()
+        self.text = re.sub(r"[ \n]+", " ", self.text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        facts = dict(attrs)
+        self.tags.append((tag, facts))
+        if tag not in VOID:
+            self.inside.append(tag)
+        if tag in BLOCKS:
+            self.text += " "
+        if tag == "a":
+            self.links.append(facts.get("href") or "")
+        elif tag == "form":
+            self.forms.append(Form(facts.get("action") or "", facts.get("method") or "get"))
+        elif self.forms:
+            self._control(tag, facts)
+
+    def _control(self, tag: str, facts: dict[str, str | None]) -> None:
+        fields, name, value = self.forms[-1].fields, facts.get("name") or "", facts.get("value")
+        if tag == "textarea":
+            self.area = name
+            fields[name] = ""
+        elif tag == "select":
+            self.select = name
+        elif tag == "option" and self.select and (self.select not in fields or "selected" in facts):
+            fields[self.select] = value or ""
+        elif tag == "button":
+            self.forms[-1].buttons.append((name, value or ""))
+        elif tag == "input" and (facts.get("type") not in ("checkbox", "radio") or "checked" in facts):
+            fields[name] = value or ""
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in self.inside:
+            while self.inside.pop() != tag:
+                pass
+        if tag == "textarea":
+            fields = self.forms[-1].fields
+            fields[self.area] = fields[self.area].removeprefix("\n").replace("\n", "\r\n")
+            self.area = ""
+
+    def handle_data(self, data: str) -> None:
+        if self.area:
+            self.forms[-1].fields[self.area] += data
+        if not HIDDEN & set(self.inside):
+            self.text += data
+
+    def form(self, action: str) -> Form:
+        """The form whose address ends like this; without one, the form that leads back to the page itself."""
+        return next(one for one in self.forms if (one.action.endswith(action) if action else not one.action))
+
+    def buttons(self) -> set[str]:
+        """What can be pressed to decide something."""
+        return {value for form in self.forms if form.method == "post" for name, value in form.buttons if name}
+
+
+def page_of(response: Any) -> Page:
+    return Page(response.content.decode(), response.status_code)
+
+
+def visit(client: Client, address: str) -> Page:
+    return page_of(client.get(address))
+
+
+def press(client: Client, page: Page, action: str, button: str, **typed: Any) -> Any:
+    """Presses one button of one form, with everything that stands in the form and what is typed over it."""
+    form = page.form(action)
+    name = next(name for name, value in form.buttons if value == button)
+    assert name, f"{button} is no button with a name"
+    return client.post(form.action, {**form.fields, **typed, name: button})
