@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
@@ -16,6 +17,10 @@ from approvals.review.visible import deceptions
 from toolgate.tools.canonical import canonical
 from toolgate.tools.parsers import schema_problems
 from toolgate.tools.registry import Registration
+
+LOOKS_SECRET = re.compile(
+    r"(?i:bearer\s+[\w.~+/=-]{8,})|-----BEGIN [A-Z ]*KEY-----|://[^/\s:@]+:[^/\s@]+@|\b(?:\d{4}[ -]){3}\d{3,4}\b"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +39,7 @@ def cautions_of(call: ToolCall, row: Resolution | None, registration: Registrati
         found.append(Caution("The tool is gone", "This deployment has no tool of this name. Nothing can run."))
     elif row is not None:
         found += [*_misfits(registration, row), *_declaration(call, registration)]
-    return [*found, *_deceivers(call, nodes), *_links(nodes)]
+    return [*found, *_deceivers(call, nodes), *_links(nodes), *_secrets(nodes)]
 
 
 def _misfits(registration: Registration, row: Resolution) -> Iterator[Caution]:
@@ -77,6 +82,13 @@ def _links(nodes: list[Node]) -> Iterator[Caution]:
     for node in (inner for outer in nodes for inner in outer.walk()):
         if node.note.startswith("leads to ") and (what := _odd_link(node.text)):
             yield Caution(what, f"It leads to {host_of(node.text)}.", node.name)
+
+
+def _secrets(nodes: list[Node]) -> Iterator[Caution]:
+    told = "Everybody who may see this call sees it. A parameter that is declared as a secret is masked."
+    for node in (inner for outer in nodes for inner in outer.walk()):
+        if LOOKS_SECRET.search(node.text):
+            yield Caution("looks as if it held a key, a password or a card number", told, node.name)
 
 
 def _odd_link(link: str) -> str:

@@ -83,6 +83,8 @@ class JSONText(forms.CharField):
 class OneOf(forms.ChoiceField):
     """One of some JSON values. The browser sends its place in the list, so that 1 and "1" stay two things."""
 
+    default_error_messages = {"invalid_choice": "Choose one of these.", "required": "Choose one of these."}
+
     def __init__(self, *, values: list[Any], **options: Any) -> None:
         pairs = [(str(place), _word(value)) for place, value in enumerate(values)]
         few = len(values) <= MOST_RADIOS

@@ -108,3 +108,25 @@ def press(client: Client, page: Page, action: str, button: str, **typed: Any) ->
     name = next(name for name, value in form.buttons if value == button)
     assert name, f"{button} is no button with a name"
     return client.post(form.action, {**form.fields, **typed, name: button})
+
+
+# What would reorder, hide or fake: a page shows it as a code only.
+DECEIVERS = re.compile(
+    "[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e0fff]"
+)
+
+
+def assert_harmless(page: Page) -> None:
+    """No markup, script, style, foreign address or deceiver of whoever wrote what the page shows."""
+    assert page.status in (200, 409, 422)
+    for tag, facts in page.tags:
+        assert (
+            tag not in ("img", "iframe", "object", "embed", "base", "style") or facts.get("src") == "/static/approvals/logo.svg"
+        ), tag
+        assert tag != "script" or facts.get("src") == "/static/approvals/pages.js"
+        assert not [name for name in facts if name.startswith("on") or name in ("style", "srcdoc", "formaction")], facts
+    assert all(link.startswith(("/", "?", "#")) for link in page.links)
+    # A field holds what was typed, and an option the name that it stands for, character by character; nothing else does.
+    around = re.sub(r'<textarea.*?</textarea>|value="[^"]*"', "", page.source, flags=re.DOTALL)
+    assert not DECEIVERS.search(around), "a deceiver stands in the page as it is"
+    assert "14" not in re.findall(r"\{\{.*?\}\}", page.source)

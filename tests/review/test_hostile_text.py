@@ -19,7 +19,7 @@ from approvals.models import Agent, DecisionKind, Person, Status, ToolCall
 from approvals.models.actors import SYSTEM
 from approvals.review import tags
 from tests.calls import WORKER, CallMaker, finish
-from tests.review.browser import Page, page_of, press, visit
+from tests.review.browser import assert_harmless, page_of, press, visit
 from tests.review.conftest import LogIn
 from toolgate import Error, Function, FunctionParam, Interrupt, Ok, Registry
 from toolgate.tools.content_part import ContentPart
@@ -119,21 +119,6 @@ def addresses(calls: dict[str, ToolCall]) -> Iterator[str]:
     yield f"/calls/{calls['pending'].pk}?view=compare"
     yield f"/calls/{calls['pending'].pk}/run"
     yield f"/calls/{calls['pending'].pk}/edit"
-
-
-def assert_harmless(page: Page) -> None:
-    assert page.status in (200, 409, 422)
-    for tag, facts in page.tags:
-        assert (
-            tag not in ("img", "iframe", "object", "embed", "base", "style") or facts.get("src") == "/static/approvals/logo.svg"
-        ), tag
-        assert tag != "script" or facts.get("src") == "/static/approvals/pages.js"
-        assert not [name for name in facts if name.startswith("on") or name in ("style", "srcdoc", "formaction")], facts
-    assert all(link.startswith(("/", "?", "#")) for link in page.links)
-    # A field holds what was typed, and an option the name that it stands for, character by character; nothing else does.
-    around = re.sub(r'<textarea.*?</textarea>|value="[^"]*"', "", page.source, flags=re.DOTALL)
-    assert not re.search("[\u202e\u200b\U000e0041]", around), "a deceiver stands in the page as it is"
-    assert "14" not in re.findall(r"\{\{.*?\}\}", page.source)
 
 
 def test_is_harmless_on_every_page(calls: dict[str, ToolCall], villain: Person, log_in: LogIn) -> None:
