@@ -216,9 +216,7 @@ class AgentAdmin(Recorded, admin.ModelAdmin[Agent]):
             expires_at = now() + timedelta(days=days) if days else None
             _, text = access.issue_agent_key(agent=agent, actor=actor_of(request), at=now(), name=name, expires_at=expires_at)
         context = {**self.admin_site.each_context(request), "opts": self.opts, "agent": agent, "form": form, "text": text}
-        response = TemplateResponse(request, "admin/issue_key.html", {**context, "title": "Issue an agent key"})
-        response.headers["Cache-Control"] = "no-store"
-        return response
+        return TemplateResponse(request, "admin/issue_key.html", {**context, "title": "Issue an agent key"})
 
     def revoke_key(self, request: HttpRequest, key_id: str) -> HttpResponse:
         key = get_object_or_404(AgentKey, pk=key_id)

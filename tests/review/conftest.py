@@ -13,7 +13,7 @@ import pytest
 from django.core.servers.basehttp import ThreadedWSGIServer, WSGIRequestHandler
 from django.core.wsgi import get_wsgi_application
 from django.test import Client
-from playwright.sync_api import Browser, BrowserContext, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Dialog, sync_playwright
 from playwright.sync_api import Page as Tab
 
 from approvals import resolution
@@ -133,9 +133,13 @@ OpenWindow = Callable[..., Window]
 @pytest.fixture
 def window(chromium: Browser, site: Site) -> OpenWindow:
     def opened(username: str = "ada", **options: Any) -> Window:
+        def dismiss(dialog: Dialog) -> None:
+            surprises.append(f"dialog {dialog.message}")
+            dialog.dismiss()
+
         context = chromium.new_context(base_url=site.address, **options)
         tab, surprises = context.new_page(), list[str]()
-        tab.on("dialog", lambda dialog: (surprises.append(f"dialog {dialog.message}"), dialog.dismiss()))
+        tab.on("dialog", dismiss)
         tab.on("pageerror", lambda error: surprises.append(f"error {error}"))
         tab.on("console", lambda line: surprises.append(line.text) if line.type == "error" else None)
         tab.on("request", lambda asked: None if asked.url.startswith(site.address) else surprises.append(asked.url))

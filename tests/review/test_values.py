@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from approvals.rendering import canonical, read, render
+from approvals.rendering import read, render
 from approvals.review import reading
 from approvals.review.differences import Difference, differences
 from approvals.review.values import Node, nodes_of, pretty
+from toolgate.tools.canonical import canonical
 
 
 def nodes(arguments: dict[Any, Any], schema: Any = None, secrets: tuple[str, ...] = ()) -> dict[str, Node]:
