@@ -87,7 +87,7 @@ class Page(HTMLParser):
 
     def form(self, action: str) -> Form:
         """The form whose address ends like this; without one, the form that leads back to the page itself."""
-        return next(one for one in self.forms if (one.action.endswith(action) if action else not one.action))
+        return next(one for one in self.forms if (one.action.split("#")[0].endswith(action) if action else not one.action))
 
     def buttons(self) -> set[str]:
         """What can be pressed to decide something."""

@@ -11,10 +11,11 @@ from typing import Any
 
 from django.contrib.auth.models import Group
 
-from approvals import lifecycle
+from approvals import access, lifecycle
 from approvals.clock import now
 from approvals.lifecycle import Ending, Reviewer, Submission, Worker
 from approvals.models import Agent, DecisionKind, Person, Status, ToolCall
+from approvals.models.actors import SYSTEM
 from toolgate import Error, Function, FunctionParam, Interrupt, Ok, Registry
 from toolgate.tools.tool_result import result_of
 
@@ -226,6 +227,8 @@ ANSWER = {
 
 def fill(people: dict[str, Person]) -> Showcase:
     """A call of every kind; each entry of `calls` is named for what it shows."""
+    for person in people.values():
+        access.issue_personal_token(person=person, actor=SYSTEM, at=now(), name="a script that decides")
     show = Showcase(Agent.objects.create(name="shop-assistant", description="Helps in the shop"), people)
     waiting(show)
     settled(show)
