@@ -21,9 +21,7 @@ def issue_agent_key(
 ) -> tuple[AgentKey, str]:
     """A new key and its text, which is never shown again."""
     prefix, text, digest = AgentKey.make_secret()
-    key = AgentKey.objects.create(
-        agent=agent, name=name, prefix=prefix, digest=digest, created_at=at, expires_at=expires_at
-    )
+    key = AgentKey.objects.create(agent=agent, name=name, prefix=prefix, digest=digest, created_at=at, expires_at=expires_at)
     data = {"agent": agent.name, "prefix": prefix, "name": name}
     audit.record_administration(EventKind.KEY_ISSUED, at=at, actor=actor, data=data)
     return key, text
@@ -48,9 +46,7 @@ def revoke(*, credential: Credential, actor: Actor, at: datetime) -> None:
     """Ends a key or token at once. A repeat is harmless."""
     if type(credential)._default_manager.filter(pk=credential.pk, revoked_at=None).update(revoked_at=at):
         kind = EventKind.KEY_REVOKED if isinstance(credential, AgentKey) else EventKind.TOKEN_REVOKED
-        audit.record_administration(
-            kind, at=at, actor=actor, data={"prefix": credential.prefix, "name": credential.name}
-        )
+        audit.record_administration(kind, at=at, actor=actor, data={"prefix": credential.prefix, "name": credential.name})
 
 
 def agent_by_key(text: str, at: datetime) -> Agent | None:

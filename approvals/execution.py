@@ -23,10 +23,12 @@ from django.db import DatabaseError, InterfaceError, connection
 
 from approvals import clock, leases, lifecycle, policies, resolution
 from approvals.models import Outcome, Status, ToolCall
-from approvals.rendering import Unrenderable, canonical, render, sha256
+from approvals.rendering import Unrenderable, render, sha256
 from approvals.resolution import Resolved
+from toolgate.tools.canonical import canonical
 from toolgate.tools.outcomes import Error, Interrupt, Ok
 from toolgate.tools.registry import Registration
+from toolgate.tools.tool_call import ArgumentsError
 from toolgate.tools.tool_result import ToolResult, result_of
 
 log = logging.getLogger(__name__)
@@ -99,7 +101,7 @@ class _Run:
     def _outcome(self, registration: Registration) -> Ok | Interrupt | Error:
         try:
             arguments = resolution.arguments_of(self.input)
-        except resolution.ArgumentsError as error:
+        except ArgumentsError as error:
             return Error(str(error))
         return registration.function.execute(arguments, self.context, admit=self._admit(registration))
 
@@ -145,9 +147,7 @@ class _Run:
 
     def _finish(self, ending: lifecycle.Ending) -> str:
         return self._store(
-            lambda: lifecycle.finish(
-                call_id=self.call.pk, lease=self.lease, worker=self.worker, ending=ending, at=clock.now()
-            )
+            lambda: lifecycle.finish(call_id=self.call.pk, lease=self.lease, worker=self.worker, ending=ending, at=clock.now())
         )
 
     def _store(self, write: Callable[[], ToolCall]) -> str:

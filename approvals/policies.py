@@ -38,9 +38,7 @@ class Verdict:
     def for_review(self) -> Verdict:
         """This verdict on a call that people must look at anyway: it stopped being what was agreed to before."""
         if self.outcome == Outcome.ALLOW:
-            return replace(
-                self, outcome=Outcome.REQUIRE_APPROVAL, approvals=1, reason="It changed after it was allowed."
-            )
+            return replace(self, outcome=Outcome.REQUIRE_APPROVAL, approvals=1, reason="It changed after it was allowed.")
         if self.outcome == Outcome.DENY:
             allowed = tuple(kind for kind in self.allowed_decisions if kind != "approve")
             return replace(self, approvals=1, allowed_decisions=allowed)

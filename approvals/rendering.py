@@ -242,6 +242,4 @@ def _below(paths: list[list[str]], key: str) -> list[list[str]]:
 
 def _is_under(pointer: str, paths: list[list[str]]) -> bool:
     parts = [part.replace("~1", "/").replace("~0", "~") for part in pointer.split("/")[1:]]
-    return any(
-        len(path) <= len(parts) and all(p in ("*", q) for p, q in zip(path, parts, strict=False)) for path in paths
-    )
+    return any(len(path) <= len(parts) and all(p in ("*", q) for p, q in zip(path, parts, strict=False)) for path in paths)

@@ -15,7 +15,8 @@ from django.apps import apps
 from django.conf import settings
 
 from approvals.models import Declaration, Resolution, ToolCall, When
-from approvals.rendering import Rendered, Unrenderable, canonical, digest, render, sha256
+from approvals.rendering import Rendered, Unrenderable, digest, render, sha256
+from toolgate.tools.canonical import canonical
 from toolgate.tools.diagnostics import quote
 from toolgate.tools.json_text import JSONTextError, read_json
 from toolgate.tools.outcomes import Error
@@ -27,9 +28,9 @@ from toolgate.tools.tool_call import ArgumentsError, read_arguments
 def registry() -> Registry:
     """Every tool of this deployment: the modules named by TOOLGATE_TOOLS, and `tools.py` of installed apps."""
     modules = [importlib.import_module(name) for name in settings.TOOLGATE_TOOLS]
-    for app in apps.get_app_configs():
-        if importlib.util.find_spec(f"{app.name}.tools") is not None:
-            modules.append(importlib.import_module(f"{app.name}.tools"))
+    apps_with_tools = (app.name for app in apps.get_app_configs() if app.name != "toolgate")
+    names = [name for app in apps_with_tools if importlib.util.find_spec(name := f"{app}.tools") is not None]
+    modules += [importlib.import_module(name) for name in names]
     return Registry.union([found for module in modules for found in _registries(module)])
 
 

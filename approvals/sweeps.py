@@ -35,7 +35,8 @@ def find_lost(at: datetime) -> int:
     """Leases that ran out: the worker died, or could not reach the database for that long."""
     silent = ToolCall.objects.filter(status=Status.EXECUTING, lease_expires_at__lte=at)
     why = "Its worker fell silent while it ran."
-    held = dict(silent.order_by("lease_expires_at").values_list("pk", "lease")[:BATCH])
+    rows = silent.order_by("lease_expires_at").values_list("pk", "lease")[:BATCH]
+    held = {call_id: lease for call_id, lease in rows if lease is not None}
     return _each(held, lambda call_id: lifecycle.lose(call_id=call_id, lease=held[call_id], why=why, at=at))
 
 

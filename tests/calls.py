@@ -26,9 +26,7 @@ def answer(arguments: dict[str, Any], context: Any) -> str:
 
 def register(tools: Registry, name: str = "tool", **keywords: Any) -> str:
     """A plain function under this name, once; keywords of Function and of registration mixed."""
-    ours = {
-        key: keywords.pop(key) for key in ("parse_args", "function", "async_", "parameters_schema") if key in keywords
-    }
+    ours = {key: keywords.pop(key) for key in ("parse_args", "function", "async_", "parameters_schema") if key in keywords}
     if tools.get(name) is None:
         tools.register(Function(name=name, **{"function": answer, **ours}), **keywords)
     return name

@@ -25,6 +25,10 @@ class StrictSerializer(serializers.Serializer[Any]):
 
     default_error_messages = {"invalid": "must be a JSON object", "null": "must be a JSON object"}
 
+    def run_validation(self, data: Any = serializers.empty) -> Any:
+        # Given None, the framework says "No data provided" instead of what was asked for.
+        return super().run_validation([] if data is None else data)
+
     def to_internal_value(self, data: Any) -> Any:
         errors: dict[str, Any] = {}
         if isinstance(data, Mapping):

@@ -57,9 +57,7 @@ class SubmitRequest(StrictSerializer):
 
 def submission(sent: dict[str, Any], *, idempotency_key: str) -> Submission:
     seconds = sent.pop("timeout_seconds", None)
-    return Submission(
-        timeout=timedelta(seconds=seconds) if seconds else None, **{"idempotency_key": idempotency_key, **sent}
-    )
+    return Submission(timeout=timedelta(seconds=seconds) if seconds else None, **{"idempotency_key": idempotency_key, **sent})
 
 
 class BatchRequest(StrictSerializer):

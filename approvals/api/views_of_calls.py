@@ -89,9 +89,7 @@ class ToolCallBatch(Endpoint):
         queries.require_known(request, ())
         key, sent = _key_header(request), requests.read(requests.BatchRequest, request.data)
         run_id = sent.get("run_id") or self._made_run_id(request, key)
-        results = [
-            self._one(request, item, run_id, f"{key} #{n}" if key else "") for n, item in enumerate(sent["calls"])
-        ]
+        results = [self._one(request, item, run_id, f"{key} #{n}" if key else "") for n, item in enumerate(sent["calls"])]
         return Response({"run_id": run_id, "results": results})
 
     def _made_run_id(self, request: Request, key: str) -> str:

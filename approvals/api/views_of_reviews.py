@@ -147,9 +147,7 @@ class InterruptAnswer(Endpoint):
             )
         else:
             answer = sent["answer"].value
-            lifecycle.answer_interrupt(
-                call_id=call_id, interrupt_id=interrupt_id, reviewer=reviewer, answer=answer, at=now()
-            )
+            lifecycle.answer_interrupt(call_id=call_id, interrupt_id=interrupt_id, reviewer=reviewer, answer=answer, at=now())
         return call_answer(request, find(request, call_id))
 
 

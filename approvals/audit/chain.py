@@ -11,7 +11,8 @@ from approvals.models import Administration, AuditEvent, EventKind
 from approvals.models.actors import Actor
 from approvals.models.audit import ChainHead
 from approvals.models.identity import uuid7
-from approvals.rendering import canonical, sha256
+from approvals.rendering import sha256
+from toolgate.tools.canonical import canonical
 
 
 def link(

@@ -10,7 +10,8 @@ from uuid import UUID
 from approvals.audit.chain import digest_of
 from approvals.models import GENESIS, Administration, AuditEvent, Decision, ToolCall
 from approvals.models.audit import ChainHead
-from approvals.rendering import canonical, read, sha256
+from approvals.rendering import read, sha256
+from toolgate.tools.canonical import canonical
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from approvals.lifecycle.answering import answer_interrupt, settle
 from approvals.lifecycle.deciding import decide, preview_edit, see
 from approvals.lifecycle.ending import cancel, expire
 from approvals.lifecycle.executing import Ending, Worker, claim, drift, finish, lose, renew
-from approvals.lifecycle.reviewers import Reviewer, is_own, may_decide
+from approvals.lifecycle.reviewers import Reviewer, is_own, may_act, may_decide
 from approvals.lifecycle.submitting import Submission, submit
 from approvals.lifecycle.transitions import TRANSITIONS, NotPossible, Transition
 
@@ -30,6 +30,7 @@ __all__ = [
     "finish",
     "is_own",
     "lose",
+    "may_act",
     "may_decide",
     "preview_edit",
     "renew",

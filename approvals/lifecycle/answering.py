@@ -11,7 +11,8 @@ from approvals.lifecycle.moving import deadlines, get, move, require, result_tex
 from approvals.lifecycle.reviewers import Reviewer, is_own, require_reviewer
 from approvals.lifecycle.transitions import NotPossible, S
 from approvals.models import EventKind, Interrupt, Status, ToolCall, Verb
-from approvals.rendering import canonical, sha256
+from approvals.rendering import sha256
+from toolgate.tools.canonical import canonical
 from toolgate.tools.parsers import schema_problems
 
 
@@ -59,9 +60,7 @@ def settle(*, call_id: UUID, reviewer: Reviewer, outcome: str, reason: str, at: 
     if not reason.strip():
         raise NotPossible("reason_missing", "Say how you know what happened: it goes into the trail.", call)
     if outcome == "run_again" and not call.verdict["self_approval"] and is_own(call, reviewer.person):
-        raise NotPossible(
-            "self_approval", "Nobody sends their own to run again: this call is made on your behalf.", call
-        )
+        raise NotPossible("self_approval", "Nobody sends their own to run again: this call is made on your behalf.", call)
     facts = {"reason": sha256(reason), "outcome": outcome}
     if outcome == "run_again":
         columns = deadlines(S.APPROVED, call.verdict, at)
@@ -75,11 +74,7 @@ def settle(*, call_id: UUID, reviewer: Reviewer, outcome: str, reason: str, at: 
             facts=facts,
             **columns,
         )
-    text = (
-        f"The worker was lost while it ran '{call.tool}'. A human looked and says that it {outcome}: {reason.strip()}"
-    )
+    text = f"The worker was lost while it ran '{call.tool}'. A human looked and says that it {outcome}: {reason.strip()}"
     result = result_text(call, text, is_error=outcome == "failed")
     target = Status(outcome)
-    return move(
-        call, target, verb=Verb.SETTLE, kind=EventKind.SETTLED, actor=reviewer.actor, at=at, facts=facts, result=result
-    )
+    return move(call, target, verb=Verb.SETTLE, kind=EventKind.SETTLED, actor=reviewer.actor, at=at, facts=facts, result=result)

@@ -30,8 +30,9 @@ from approvals.lifecycle.transitions import NotPossible, S
 from approvals.models import Decision, DecisionKind, EventKind, Outcome, Person, Status, ToolCall, Verb, When
 from approvals.models.actors import SYSTEM
 from approvals.policies import Verdict
-from approvals.rendering import canonical, read
+from approvals.rendering import read
 from approvals.resolution import Resolved
+from toolgate.tools.canonical import canonical
 from toolgate.tools.tool_result import rejection_result
 
 
@@ -136,9 +137,7 @@ def _is_repeat(call: ToolCall, answer: _Answer) -> bool:
     mine = [d for d in call.decisions.all() if d.person_id == answer.reviewer.person.pk and d.kind == answer.kind]
     edited = answer.edit.resolved.input if answer.edit else ""
     same = (answer.digest, edited, answer.response)
-    return any(
-        (d.digest, d.edited_arguments, d.response) == same for d in mine if d.review_round >= call.review_round - 1
-    )
+    return any((d.digest, d.edited_arguments, d.response) == same for d in mine if d.review_round >= call.review_round - 1)
 
 
 def _require_may_decide(call: ToolCall, answer: _Answer) -> None:
@@ -150,9 +149,7 @@ def _require_may_decide(call: ToolCall, answer: _Answer) -> None:
     if answer.kind not in ENDS_IT and not verdict["self_approval"] and is_own(call, person):
         raise NotPossible("self_approval", "Nobody approves their own: this call is made on your behalf.", call)
     if answer.kind == DecisionKind.APPROVE and not verdict["editor_may_approve"] and _edited_by(call, person):
-        raise NotPossible(
-            "own_edit", "You edited these arguments; the policy wants somebody else to approve them.", call
-        )
+        raise NotPossible("own_edit", "You edited these arguments; the policy wants somebody else to approve them.", call)
     if answer.kind == DecisionKind.REQUEST_CHANGES and not answer.reason.strip():
         raise NotPossible("reason_missing", "Say what should change: the agent reads it.", call)
     if answer.kind == DecisionKind.RESPOND and not answer.response.strip():
@@ -256,9 +253,7 @@ def _edit(call: ToolCall, answer: _Answer) -> ToolCall:
     edit = answer.edit
     if edit is None or edit.verdict is None:
         refusal = edit.resolved.refusal if edit else ""
-        raise NotPossible(
-            "edit_refused", f"The edited arguments were refused, and nothing was changed. {refusal}", call
-        )
+        raise NotPossible("edit_refused", f"The edited arguments were refused, and nothing was changed. {refusal}", call)
     if edit.verdict.outcome == Outcome.DENY:
         detail = f"The policy denies the edited arguments, and nothing was changed. {edit.verdict.reason}"
         raise NotPossible("edit_denied", detail, call)

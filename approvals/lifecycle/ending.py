@@ -23,13 +23,9 @@ def expire(*, call_id: UUID, at: datetime) -> ToolCall:
         S.APPROVED: "it was approved, but not started in time",
         S.INTERRUPTED: "nobody answered the tool's question in time",
     }[Status(call.status)]
-    text = (
-        f"Tool call '{call.tool}' expired: {missing}. It was not run to its end. Submit it again if it is still wanted."
-    )
+    text = f"Tool call '{call.tool}' expired: {missing}. It was not run to its end. Submit it again if it is still wanted."
     close_interrupt(call, at)
-    return move(
-        call, S.EXPIRED, verb=Verb.EXPIRE, kind=EventKind.EXPIRED, actor=CLOCK, at=at, result=result_text(call, text)
-    )
+    return move(call, S.EXPIRED, verb=Verb.EXPIRE, kind=EventKind.EXPIRED, actor=CLOCK, at=at, result=result_text(call, text))
 
 
 @verb

@@ -16,8 +16,9 @@ from approvals.lifecycle.transitions import TRANSITIONS, NotPossible, S
 from approvals.models import OPEN, EventKind, Execution, Interrupt, Status, ToolCall, Verb, When, uuid7
 from approvals.models.actors import CLOCK, Actor
 from approvals.policies import Verdict
-from approvals.rendering import canonical, sha256
+from approvals.rendering import sha256
 from approvals.resolution import Resolved
+from toolgate.tools.canonical import canonical
 from toolgate.tools.tool_result import ToolResult
 
 
@@ -97,9 +98,7 @@ def drift(
     columns |= deadlines(S.PENDING, verdict.as_data() if verdict else call.verdict, at)
     columns |= {"resolution_id": row.pk, "approved_digest": "", "decided_at": None}
     columns |= {"review_round": call.review_round + 1}
-    return move(
-        call, S.PENDING, verb=Verb.DRIFT, kind=EventKind.DRIFTED, actor=worker.actor, at=at, facts=facts, **columns
-    )
+    return move(call, S.PENDING, verb=Verb.DRIFT, kind=EventKind.DRIFTED, actor=worker.actor, at=at, facts=facts, **columns)
 
 
 @dataclass(frozen=True, slots=True)

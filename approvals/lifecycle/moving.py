@@ -17,7 +17,8 @@ from approvals.lifecycle.transitions import TRANSITIONS, NotPossible, S
 from approvals.models import SETTLED, EventKind, Interrupt, Status, ToolCall, Verb
 from approvals.models.actors import Actor
 from approvals.policies import Verdict
-from approvals.rendering import canonical, sha256
+from approvals.rendering import sha256
+from toolgate.tools.canonical import canonical
 from toolgate.tools.tool_result import ToolResult
 
 
@@ -101,9 +102,7 @@ def note(call: ToolCall, *, kind: EventKind, actor: Actor, at: datetime, facts: 
 def _wake_the_run(call: ToolCall) -> None:
     """What waited for its turn behind this call may start now."""
     if call.run_id and call.is_sequential:
-        waiting = ToolCall.objects.filter(
-            agent=call.agent_id, run_id=call.run_id, status=S.APPROVED, is_sequential=True
-        )
+        waiting = ToolCall.objects.filter(agent=call.agent_id, run_id=call.run_id, status=S.APPROVED, is_sequential=True)
         if (following := waiting.order_by("position").values_list("pk", flat=True).first()) is not None:
             dispatch.execute_soon(following)
 
@@ -123,9 +122,7 @@ def _wrong_status(call: ToolCall, verb: Verb) -> NotPossible:
         Verb.CLAIM: f"There is nothing to execute: it is {call.status}.",
     }
     who = _last_word(call)
-    return NotPossible(
-        code, words.get(verb, f"It cannot be decided like that any more: it is {call.status}{who}."), call
-    )
+    return NotPossible(code, words.get(verb, f"It cannot be decided like that any more: it is {call.status}{who}."), call)
 
 
 def _last_word(call: ToolCall) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from approvals.lifecycle.transitions import NotPossible
-from approvals.models import DecisionKind, Person, ToolCall
+from approvals.models import WAITS_FOR_PEOPLE, DecisionKind, Person, ToolCall
 from approvals.models.actors import Actor
 
 ENDS_IT = frozenset({DecisionKind.REJECT, DecisionKind.REQUEST_CHANGES})  # nothing runs: allowed for one's own, too
@@ -49,3 +49,12 @@ def may_decide(call: ToolCall, person: Person) -> list[str]:
     if call.resolution is None or not call.resolution.digest:
         kinds = [kind for kind in kinds if kind != DecisionKind.APPROVE]
     return kinds
+
+
+def may_act(call: ToolCall, person: Person) -> bool:
+    """Whether the call waits for people, and this person is one of those it waits for."""
+    try:
+        require_reviewer(call, person)
+    except NotPossible:
+        return False
+    return call.status in WAITS_FOR_PEOPLE

@@ -17,8 +17,10 @@ from approvals.lifecycle.transitions import NotPossible, S
 from approvals.models import GENESIS, OPEN, SETTLED, Agent, EventKind, Outcome, Status, ToolCall, When, uuid7
 from approvals.models.actors import Actor
 from approvals.policies import Verdict
-from approvals.rendering import canonical, sha256
+from approvals.rendering import sha256
 from approvals.resolution import Resolved
+from toolgate.tools.canonical import canonical
+from toolgate.tools.tool_call import ArgumentsError
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,7 @@ class Submission:
     def fingerprint(self) -> str:
         try:
             arguments: Any = resolution.arguments_of(self.arguments)
-        except resolution.ArgumentsError:
+        except ArgumentsError:
             arguments = ["not an object", self.arguments]
         revises = str(self.revises) if self.revises else None
         timeout = self.timeout.total_seconds() if self.timeout else None
@@ -59,8 +61,10 @@ class Submission:
                     self.context,
                     self.metadata,
                     self.agent_reasoning,
+                    self.on_behalf_of,
+                    timeout,
+                    revises,
                 ]
-                + [self.on_behalf_of, timeout, revises]
             )
         )
 
@@ -182,7 +186,8 @@ def _first_status(call: ToolCall, resolved: Resolved, verdict: Verdict | None) -
 
 def _first_events(call: ToolCall, resolved: Resolved, verdict: Verdict | None, at: datetime) -> list[audit.AuditEvent]:
     """Submitted, by the agent; and, where nobody else has to say anything, what policy or parser made of it."""
-    chain, facts = str(call.pk), {"status": str(call.status)}
+    chain = str(call.pk)
+    facts: dict[str, Any] = {"status": str(call.status)}
     sent = facts | {"submitted": sha256(call.submitted), "digest": resolved.digest, "tool_call_id": call.tool_call_id}
     sent |= {"policy": verdict.as_data()} if verdict else {}
     sent |= {"revises": str(call.revises.pk)} if call.revises else {}

@@ -15,10 +15,8 @@ _SQLITE = [
 _POSTGRESQL = [
     "CREATE FUNCTION trail_is_append_only() RETURNS trigger LANGUAGE plpgsql AS "
     "$$ BEGIN RAISE EXCEPTION 'the trail is append-only'; END $$",
-    f"CREATE TRIGGER trail_no_change BEFORE UPDATE OR DELETE ON {TABLE} "
-    "FOR EACH ROW EXECUTE FUNCTION trail_is_append_only()",
-    f"CREATE TRIGGER trail_no_truncate BEFORE TRUNCATE ON {TABLE} "
-    "FOR EACH STATEMENT EXECUTE FUNCTION trail_is_append_only()",
+    f"CREATE TRIGGER trail_no_change BEFORE UPDATE OR DELETE ON {TABLE} FOR EACH ROW EXECUTE FUNCTION trail_is_append_only()",
+    f"CREATE TRIGGER trail_no_truncate BEFORE TRUNCATE ON {TABLE} FOR EACH STATEMENT EXECUTE FUNCTION trail_is_append_only()",
 ]
 INSTALL = {"sqlite": _SQLITE, "postgresql": _POSTGRESQL}
 REMOVE = {

@@ -32,9 +32,7 @@ class AuditEvent(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     chain = models.CharField(max_length=36, help_text="The id of a tool call, or `administration`.")
-    sequence = models.PositiveIntegerField(
-        help_text="1 for the first event of its chain; order is this, never the clock."
-    )
+    sequence = models.PositiveIntegerField(help_text="1 for the first event of its chain; order is this, never the clock.")
     kind = models.CharField(max_length=30, choices=EventKind.choices)
     at = models.DateTimeField()
     tool = models.CharField(max_length=256, blank=True)

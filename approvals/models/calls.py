@@ -65,15 +65,11 @@ class ToolCall(ChainHead):
     runs_by_agent = models.BooleanField(default=False, help_text="Declared only: the agent runs it itself.")
     is_sequential = models.BooleanField(default=True, help_text="Waits its turn within the run.")
 
-    submitted = models.TextField(
-        help_text="The JSON text of `arguments` exactly as sent; empty when left out.", blank=True
-    )
+    submitted = models.TextField(help_text="The JSON text of `arguments` exactly as sent; empty when left out.", blank=True)
     context = models.TextField(default="{}")
     metadata = models.TextField(default="{}")
     agent_reasoning = models.TextField(blank=True)
-    on_behalf_of = models.CharField(
-        max_length=254, blank=True, help_text="User name or e-mail of the person behind it."
-    )
+    on_behalf_of = models.CharField(max_length=254, blank=True, help_text="User name or e-mail of the person behind it.")
     revises = models.ForeignKey("self", on_delete=models.PROTECT, null=True, blank=True, related_name="revisions")
 
     status = models.CharField(max_length=20, choices=Status.choices)
@@ -81,12 +77,8 @@ class ToolCall(ChainHead):
     submitted_at = models.DateTimeField()
     decided_at = models.DateTimeField(null=True)
     settled_at = models.DateTimeField(null=True)
-    expires_at = models.DateTimeField(
-        null=True, help_text="Decide, start or answer by then, whichever the status awaits."
-    )
-    dispatch_at = models.DateTimeField(
-        null=True, help_text="When the sweep hands it to a worker if none has claimed it."
-    )
+    expires_at = models.DateTimeField(null=True, help_text="Decide, start or answer by then, whichever the status awaits.")
+    dispatch_at = models.DateTimeField(null=True, help_text="When the sweep hands it to a worker if none has claimed it.")
 
     risk = models.CharField(max_length=10, choices=Risk.choices, default=Risk.MEDIUM)
     display_text = models.CharField(max_length=500, blank=True)
@@ -121,7 +113,7 @@ class ToolCall(ChainHead):
                 condition=Q(status=Status.EXECUTING) ^ Q(lease__isnull=True), name="a_lease_while_executing_only"
             ),
             models.CheckConstraint(
-                condition=Q(status__in=[*SETTLED]) ^ Q(settled_at__isnull=True), name="settled_at_when_settled"
+                condition=Q(status__in=sorted(SETTLED)) ^ Q(settled_at__isnull=True), name="settled_at_when_settled"
             ),
         ]
         indexes = [
@@ -240,9 +232,7 @@ class Interrupt(models.Model):
     call = models.ForeignKey(ToolCall, on_delete=models.PROTECT, related_name="interrupts")
     number = models.PositiveIntegerField(help_text="1 for the first question of the call.")
     message = models.TextField()
-    data = models.TextField(
-        default="null", help_text="JSON; `response_schema` inside it says what an answer looks like."
-    )
+    data = models.TextField(default="null", help_text="JSON; `response_schema` inside it says what an answer looks like.")
     data_types = models.TextField(default="{}")
     raised_at = models.DateTimeField()
     answer = models.TextField(blank=True, help_text="JSON text.")

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from django.contrib.auth.models import AbstractUser, UserManager
+from django.contrib.auth.models import AbstractUser
 from django.db import models
 
 from approvals.models.credentials import Credential
@@ -16,8 +14,6 @@ class Person(AbstractUser):
     is_auditor = models.BooleanField(
         "auditor", default=False, help_text="Reads every call and the trail, exports and verifies it; decides nothing."
     )
-
-    objects: ClassVar[UserManager[Person]] = UserManager()
 
     class Meta:
         verbose_name = "person"

@@ -14,6 +14,7 @@ from approvals.models import (
     AuditEvent,
     Decision,
     DecisionKind,
+    EventKind,
     Execution,
     Interrupt,
     Person,
@@ -30,6 +31,8 @@ from approvals.review.values import MASK, Node, mark_changes, nodes_of, pretty
 from toolgate.tools.canonical import exact
 from toolgate.tools.registry import Registration
 from toolgate.tools.tool_call import ArgumentsError
+
+BIG = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +124,11 @@ class CallPage:
         if not self.secrets:
             return self.call.submitted
         return pretty(self.submitted) if self.submitted is not None else "not shown: it may hold secrets and cannot be read"
+
+    @property
+    def is_big(self) -> bool:
+        """Too big to stand on one page three times: versions and raw text are then shown when asked for."""
+        return len(self.call.submitted) + (len(self.row.resolved) if self.row else 0) > BIG
 
     @property
     def long_names(self) -> list[str]:
@@ -243,6 +251,12 @@ class CallPage:
         events = AuditEvent.objects.filter(chain=str(self.call.pk)).order_by("sequence")
         datas = [(event, read(event.data)) for event in events]
         return [Moment(event, data, decisions.get(data.get("decision", ""))) for event, data in datas]
+
+    @property
+    def loss(self) -> Moment | None:
+        """How the worker was lost, when nobody knows what it did."""
+        lost = [one for one in self.timeline if one.event.kind == EventKind.LOST]
+        return lost[-1] if lost else None
 
     @cached_property
     def verification(self) -> audit.Verification:

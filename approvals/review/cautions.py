@@ -39,7 +39,7 @@ def cautions_of(call: ToolCall, row: Resolution | None, registration: Registrati
         found.append(Caution("The tool is gone", "This deployment has no tool of this name. Nothing can run."))
     elif row is not None:
         found += [*_misfits(registration, row), *_declaration(call, registration)]
-    return [*found, *_deceivers(call, nodes), *_links(nodes), *_secrets(nodes)]
+    return [*found, *_deceivers(call, registration, nodes), *_links(nodes), *_secrets(nodes)]
 
 
 def _misfits(registration: Registration, row: Resolution) -> Iterator[Caution]:
@@ -62,7 +62,7 @@ def _declaration(call: ToolCall, registration: Registration) -> Iterator[Caution
         yield Caution("The tool's declaration changed since this was submitted", text, changes=changes)
 
 
-def _deceivers(call: ToolCall, nodes: list[Node]) -> Iterator[Caution]:
+def _deceivers(call: ToolCall, registration: Registration | None, nodes: list[Node]) -> Iterator[Caution]:
     title = "holds characters that deceive the eye"
     for name, codes in deceptive_places(nodes):
         yield Caution(title, ", ".join(codes), name)
@@ -72,6 +72,7 @@ def _deceivers(call: ToolCall, nodes: list[Node]) -> Iterator[Caution]:
         "The id of the call": call.tool_call_id,
         "The person it is for": call.on_behalf_of,
         "What the agent says": call.agent_reasoning,
+        "The description of the tool": registration.function.description or "" if registration else "",
     }
     for words, text in texts.items():
         if codes := deceptions(text):

@@ -20,6 +20,7 @@ MANY_ITEMS, MOST_NODES, DEEPEST = 200, 2000, 6
 FOLDED_ITEMS = 25
 MOST_COLUMNS = 6
 MASK = "••••••"
+ALL = "all arguments"  # what stands for them when they are too many for a table
 _CODE = re.compile(r"(?i)(?:^|_)(?:sql|statement|query|code|script|command|regex|json|yaml|html|xml)$")
 
 
@@ -74,6 +75,8 @@ def nodes_of(resolved: str, types: str, schema: Mapping[str, Any], secrets: Sequ
     tree = masked(read(resolved), secrets, MASK) if resolved else {}
     if not isinstance(tree, dict):
         return [_Reader(read(types)).node("value", tree, "", 0)]
+    if len(tree) > MOST_NODES:
+        return [_whole(ALL, "object", tree)]
     return list(_Reader(read(types)).members(tree, "", schema, 0))
 
 
@@ -189,7 +192,7 @@ def _escaped(key: str) -> str:
 
 def mark_changes(nodes: list[Node], submitted: Mapping[str, Any], tree: Mapping[str, Any]) -> list[str]:
     """Says on each node what the parser did to what was sent; answers the names that were sent and do not stand there."""
-    for node in nodes:
+    for node in nodes if len(tree) <= MOST_NODES else ():
         if node.name not in submitted:
             node.change = "added"
         else:
@@ -221,5 +224,5 @@ def pretty(tree: Any, indent: str = "") -> str:
 def deceptive_places(nodes: list[Node]) -> Iterator[tuple[str, list[str]]]:
     """Names and values that hold what deceives the eye, with the codes."""
     for node in (inner for outer in nodes for inner in outer.walk()):
-        if codes := list(dict.fromkeys(deceptions(node.name) + deceptions(node.text))):
+        if codes := list(dict.fromkeys(deceptions(node.name) + deceptions(node.text) + deceptions(node.description))):
             yield node.name, codes

@@ -13,12 +13,13 @@ from django.shortcuts import redirect, render
 from approvals import lifecycle
 from approvals.clock import now
 from approvals.lifecycle import NotPossible
-from approvals.models import DecisionKind, Status, ToolCall
+from approvals.models import DecisionKind, Interrupt, Status, ToolCall
 from approvals.review import lists
 from approvals.review.call_page import CallPage, call_page
 from approvals.review.door import deciding, find, person_of, reading, reviewer_of
 from approvals.review.forms import PRESETS, SETTLEMENTS, AnswerForm, Typed
 from approvals.review.presentation import STATUS
+from toolgate.tools.parsers import schema_problems
 
 MISTAKES = frozenset({"reason_missing", "response_missing", "answer_refused"})  # said of what was typed, not of the call
 
@@ -114,10 +115,20 @@ def answer(request: HttpRequest, call_id: UUID, interrupt_id: UUID) -> HttpRespo
         return show(request, found, 422, answer_form=form, typed=typed, problem="The answer is not complete yet.")
 
     def act() -> ToolCall:
+        _require_usable(asked, found)
         reviewer, value = reviewer_of(request), form.answer()
         return lifecycle.answer_interrupt(call_id=call_id, interrupt_id=interrupt_id, reviewer=reviewer, answer=value, at=now())
 
     return after(request, found, act, typed, answer_form=form)
+
+
+def _require_usable(asked: Interrupt, found: ToolCall) -> None:
+    """A tool may ask with a schema that is none: then no answer can be checked, and the person is told what to do."""
+    try:
+        schema_problems(asked.response_schema or {}, None)
+    except ValueError as error:
+        detail = f"The tool asks for an answer in a form that cannot be checked ({error}). Reject the call and fix the tool."
+        raise NotPossible("answer_refused", detail, found) from error
 
 
 @deciding

@@ -27,7 +27,7 @@ _LOOK_ALIKE = re.compile(
     "[\u0370-\u058f\u13a0-\u13ff\u1c80-\u1c8f\u1f00-\u1fff\u2100-\u214f\u2c80-\u2cff\u2de0-\u2dff"
     "\ua640-\ua69f\uab70-\uabbf\uff00-\uffef\U0001d400-\U0001d7ff]"
 )
-_PLAIN = re.compile(r"[ -~]*\Z")
+_PLAIN = {False: re.compile(r"[ -~]*\Z"), True: re.compile(r"[ -~\n]*\Z")}  # by whether lines are kept
 _CONTROLS = {
     "\x00": "nul",
     "\x07": "bell",
@@ -70,8 +70,6 @@ def deceptions(text: str) -> list[str]:
 
 
 def _html(text: str, *, keep_lines: bool) -> SafeString:
-    if _PLAIN.match(text):
-        return format_html("<bdi>{}</bdi>", text)
     pieces = (_chip(*piece) if piece[1] else escape(piece[0]) for piece in _pieces(text, keep_lines))
     return format_html("<bdi>{}</bdi>", SafeString("".join(pieces)))  # each piece is escaped
 
@@ -106,7 +104,7 @@ def _escape(character: str) -> str:
 def _pieces(text: str, keep_lines: bool) -> Iterator[Piece]:
     """Runs of plain text, and runs of one deceiving character."""
     start, run = 0, ("", 0)
-    for place in _strange_places(text, keep_lines):
+    for place in _strange_places(text, keep_lines) if not _PLAIN[keep_lines].match(text) else ():
         character = text[place]
         if start == place and run[0] == character:
             run = (character, run[1] + 1)

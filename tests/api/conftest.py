@@ -25,6 +25,7 @@ class Answer:
     status: int
     body: Any
     headers: dict[str, str]
+    text: str
 
     @property
     def problem(self) -> str:
@@ -42,15 +43,13 @@ class Caller:
     client: Client = field(default_factory=lambda: Client(raise_request_exception=False))
 
     def get(self, path: str, query: dict[str, Any] | None = None, **headers: str) -> Answer:
-        return self._answer(self.client.get(self._at(path), query or {}, headers={**self.headers, **headers}))
+        return self._answer(self.client.get(self._at(path), query or {}, headers={**self.headers, **_spelt(headers)}))
 
     def post(self, path: str, body: Any = None, **headers: str) -> Answer:
         """`body` is sent as it is when it is bytes or text, else as JSON."""
         raw = body if isinstance(body, bytes | str) else b"" if body is None else json.dumps(body)
         return self._answer(
-            self.client.post(
-                self._at(path), raw, content_type="application/json", headers={**self.headers, **_spelt(headers)}
-            )
+            self.client.post(self._at(path), raw, content_type="application/json", headers={**self.headers, **_spelt(headers)})
         )
 
     def _at(self, path: str) -> str:
@@ -59,7 +58,8 @@ class Caller:
     def _answer(self, response: Any) -> Answer:
         headers = {name.lower(): value for name, value in response.headers.items()}
         text = response.content.decode()
-        return Answer(response.status_code, json.loads(text) if text and "json" in headers["content-type"] else text, headers)
+        body = json.loads(text) if text and "json" in headers.get("content-type", "") else text
+        return Answer(response.status_code, body, headers, text)
 
 
 def _spelt(headers: dict[str, str]) -> dict[str, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -20,12 +19,11 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def unprotected() -> Iterator[None]:
+def unprotected() -> None:
     """Somebody with the rights of the database's owner took the triggers away."""
     with connection.cursor() as cursor:
         for statement in REMOVE[connection.vendor]:
             cursor.execute(statement)
-    yield
 
 
 COLUMNS: dict[str, Any] = {

@@ -63,9 +63,7 @@ def _lose(make: CallMaker, call: ToolCall) -> ToolCall:
 def _answer(make: CallMaker, call: ToolCall) -> ToolCall:
     asked = call.interrupts.last()
     interrupt = asked.pk if asked else uuid7()
-    return lifecycle.answer_interrupt(
-        call_id=call.pk, interrupt_id=interrupt, reviewer=make.reviewer, answer=True, at=now()
-    )
+    return lifecycle.answer_interrupt(call_id=call.pk, interrupt_id=interrupt, reviewer=make.reviewer, answer=True, at=now())
 
 
 def _settle(make: CallMaker, call: ToolCall) -> ToolCall:

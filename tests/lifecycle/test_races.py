@@ -43,18 +43,14 @@ def together(*actions: Callable[[], Any]) -> list[Any]:
 def decision(call: ToolCall, person: Person, kind: DecisionKind) -> Callable[[], ToolCall]:
     shown = call.resolution.digest if call.resolution else ""
     reviewer = Reviewer(person, "session")
-    return partial(
-        lifecycle.decide, call_id=call.pk, reviewer=reviewer, kind=kind, digest=shown, at=now(), reason="because"
-    )
+    return partial(lifecycle.decide, call_id=call.pk, reviewer=reviewer, kind=kind, digest=shown, at=now(), reason="because")
 
 
 def split(answers: list[Any]) -> tuple[list[ToolCall], list[NotPossible]]:
     return [a for a in answers if isinstance(a, ToolCall)], [a for a in answers if isinstance(a, NotPossible)]
 
 
-def test_approve_and_reject_at_once_have_one_winner(
-    make_call: CallMaker, reviewer: Person, second_reviewer: Person
-) -> None:
+def test_approve_and_reject_at_once_have_one_winner(make_call: CallMaker, reviewer: Person, second_reviewer: Person) -> None:
     for _ in range(25):
         call = make_call()
         approve = decision(call, reviewer, DecisionKind.APPROVE)
@@ -74,7 +70,7 @@ def test_three_approvals_in_the_same_moment_reach_a_quorum_of_three(
     tool = register(tools, "quorum", approvals=3)
     for _ in range(15):
         call = make_call.submit(tool)
-        answers, refused = split(together(*(decision(call, one, DecisionKind.APPROVE) for one in people)))
+        _, refused = split(together(*(decision(call, one, DecisionKind.APPROVE) for one in people)))
         call.refresh_from_db()
         assert call.status == Status.APPROVED
         assert not refused
@@ -109,7 +105,12 @@ def test_two_workers_claim_one_call_and_one_gets_it(make_call: CallMaker) -> Non
 
 def test_same_message_five_times_runs_once(make_call: CallMaker, tools: Any) -> None:
     ran: list[str] = []
-    tool = register(tools, "counted", function=lambda arguments, context: ran.append("once") or "done")
+
+    def count(arguments: dict[str, Any], context: Any) -> str:
+        ran.append("once")
+        return "done"
+
+    tool = register(tools, "counted", function=count)
     call = make_call.decide(make_call.submit(tool), DecisionKind.APPROVE)
     answers = together(*[partial(execution.execute, call.pk)] * 5)
     assert ran == ["once"]
@@ -127,9 +128,7 @@ def test_twenty_identical_submits_make_one_call(make_call: CallMaker, tools: Any
     assert ToolCall.objects.count() == 1
 
 
-def test_calls_of_one_run_submitted_at_once_get_places_of_their_own(
-    make_call: CallMaker, tools: Any, agent: Any
-) -> None:
+def test_calls_of_one_run_submitted_at_once_get_places_of_their_own(make_call: CallMaker, tools: Any, agent: Any) -> None:
     tool = register(tools)
     sent = [submission(tool, tool_call_id=f"call {n}", run_id="a run") for n in range(12)]
     together(*(partial(lifecycle.submit, agent=agent, submission=one, at=now()) for one in sent))

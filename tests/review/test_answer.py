@@ -102,6 +102,13 @@ def test_keeps_what_was_typed_when_it_is_refused(
     assert call.status == Status.INTERRUPTED
 
 
+@pytest.mark.parametrize("schema", [{"type": "nonsense"}, {"$ref": "#/nowhere"}, {"properties": []}, {"required": "x"}])
+def test_says_when_no_answer_could_ever_fit(ada: Client, make_call: CallMaker, schema: Any) -> None:
+    page = page_of(answer(ada, asking(make_call, schema), answer_whole='"x"'))
+    assert page.status == 422
+    assert "Reject the call and fix the tool." in page.text
+
+
 def test_wants_one_of_the_choices(ada: Client, make_call: CallMaker) -> None:
     call = asking(make_call, {"enum": ["all", "none"]})
     assert answer(ada, call).status_code == 422

@@ -113,6 +113,26 @@ def test_says_in_full_as_json_what_is_too_much_for_a_table(ada: Client, make_cal
         assert told in page.text
 
 
+def test_keeps_what_is_very_big_readable_on_pages_of_its_own(ada: Client, make_call: CallMaker) -> None:
+    sent = '{"body": "' + "W" * 200_000 + ' the end", "target": "x"}'
+    address = f"/calls/{make_call(arguments=sent).pk}"
+    page = visit(ada, address)
+    assert "Folded: 200,008 characters" in page.text
+    assert "the end" in page.text
+    assert "target x" in page.text
+    assert len(page.source) < 1.5 * len(sent)
+    for view in ("compare", "raw"):
+        assert f"{address}?view={view}" in page.links
+        assert visit(ada, f"{address}?view={view}").text.count("the end") >= 2
+
+
+def test_has_more_fields_than_a_table_takes(ada: Client, make_call: CallMaker) -> None:
+    page = visit(ada, f"/calls/{make_call(arguments={f'field {n}': n for n in range(3000)}).pk}")
+    assert "all arguments" in page.text
+    assert '"field 2999": 2999' in page.text
+    assert "3,000 fields" in page.text
+
+
 def test_masks_secrets_wherever_they_would_stand(show: Showcase, log_in: LogIn) -> None:
     page = page_of_call(show, log_in, "secret")
     assert "demo-token" not in page.source

@@ -20,9 +20,7 @@ from approvals.models.actors import SYSTEM
 
 
 class Command(BaseCommand):
-    help = (
-        "Makes a reviewer (or an auditor, or an administrator). The password is asked for, or read from standard input."
-    )
+    help = "Makes a reviewer (or an auditor, or an administrator). The password is asked for, or read from standard input."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("username")

@@ -28,9 +28,7 @@ class Command(BaseCommand):
             seed.when_new()
         url = f"http://{host}:{port}"
         try:
-            serve(
-                host, port, lambda: self.stdout.write(seed.welcome(url) if not no_demo else f"toolgate serves {url}\n")
-            )
+            serve(host, port, lambda: self.stdout.write(seed.welcome(url) if not no_demo else f"toolgate serves {url}\n"))
         except OSError as error:
             if error.errno == errno.EADDRINUSE:
                 raise CommandError(f"Port {port} is taken. Choose another with --port.") from None

@@ -19,10 +19,7 @@ class Command(BaseCommand):
 
 def reference() -> str:
     """The page as Markdown, one row a variable."""
-    rows = [
-        f"| `{_names(name)}` | {_default(field)} | {field.description} |"
-        for name, field in Settings.model_fields.items()
-    ]
+    rows = [f"| `{_names(name)}` | {_default(field)} | {field.description} |" for name, field in Settings.model_fields.items()]
     head = ["# Settings", "", (Settings.__doc__ or "").strip(), "", "| variable | default | meaning |", "|---|---|---|"]
     foot = ["", "This page is printed by `toolgate settings`; a test keeps it in step."]
     return "\n".join([*head, *rows, *foot, ""])
