@@ -17,6 +17,7 @@ COMMANDS = {
     "check": "look whether the settings can work, and say which cannot",
     "verify": "walk the trail and name the first broken link",
     "migrate": "bring the database up to date",
+    "lost_worker": "part of the demonstration: a worker that is killed while it runs a call",
     "agent": "make an agent and a key for it (shown once)",
     "person": "make a reviewer, an auditor or an administrator",
     "settings": "print the reference of all settings",
@@ -40,7 +41,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="toolgate",
         description="Human approval between AI agents and the tools that can hurt.",
-        epilog="\n".join(f"  {name:<10}{words}" for name, words in COMMANDS.items()),
+        epilog="\n".join(f"  {name:<13}{words}" for name, words in COMMANDS.items()),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("command", choices=COMMANDS, metavar="COMMAND", help="one of those below; each knows --help")

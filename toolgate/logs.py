@@ -40,6 +40,7 @@ def logging_settings(level: str, *, plain: bool) -> None:
             "root": {"handlers": ["stderr"], "level": level},
             # A line for each sweep of each second, or each request of a health check, hides what matters.
             "loggers": {name: {"level": "WARNING"} for name in ("celery", "uvicorn", "django.server")}
-            | {"kombu": {"level": "ERROR"}},
+            | {name: {"level": "ERROR"} for name in ("kombu", "django.request")}
+            | {"httpx2": {"level": "WARNING"}},
         }
     )

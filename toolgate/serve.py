@@ -101,4 +101,5 @@ def serve(host: str, port: int, when_serving: Callable[[], None]) -> None:
             timeout_graceful_shutdown=GRACE_SECONDS,
             server_header=False,
         )
-        Server(config, when_serving).run([listener])
+        with suppress(KeyboardInterrupt):  # uvicorn raises the signal again once everything has ended
+            Server(config, when_serving).run([listener])
