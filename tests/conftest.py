@@ -15,6 +15,7 @@ import pytest
 from django.contrib.auth.models import Group
 from django.core.management import call_command
 from django.db import connection, connections
+from django.test.utils import setup_databases, teardown_databases
 from pytest_django.plugin import DjangoDbBlocker
 
 from approvals import access, resolution
@@ -25,6 +26,7 @@ from approvals.models.actors import SYSTEM
 from approvals.models.append_only import INSTALL, REMOVE
 from tests.calls import CallMaker
 from toolgate import Registry
+from toolgate.settings import settings as deployed
 
 
 class Deployment(Registry):
@@ -55,6 +57,20 @@ def tools(settings: Any) -> Iterator[Deployment]:
     yield deployment
     resolution.registry.cache_clear()
     del sys.modules[name]
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
+    """Makes the test database also when only `real_db` asks for one.
+
+    pytest-django looks for its own marks; without any it leaves the deployment's database in place, which `real_db` empties.
+    """
+    with django_db_blocker.unblock():
+        is_made = connection.settings_dict["NAME"] != deployed.database()["NAME"]
+        made = [] if is_made else setup_databases(verbosity=0, interactive=False)
+    yield
+    with django_db_blocker.unblock():
+        teardown_databases(made, verbosity=0)
 
 
 @pytest.fixture

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from typing import Any
+from urllib.request import Request, urlopen
+from uuid import UUID
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped] # it ships no types
 from playwright.sync_api import expect
 
+from approvals import access, execution
+from approvals.clock import now
 from approvals.models import AuditEvent, Decision, EventKind, Status, ToolCall
+from approvals.models.actors import SYSTEM
 from tests.review.conftest import OpenWindow, Site, Window
 from tests.review.test_visible import DECEIVERS
 
@@ -51,6 +57,31 @@ def test_a_reviewer_logs_in_reads_and_approves(ada: Window, site: Site) -> None:
     expect(ada.tab.get_by_role("status")).to_contain_text("approved, about to run")
     assert status_of(call) == Status.APPROVED
     assert "/calls/" in ada.tab.url  # the next one
+
+
+def test_an_agent_asks_over_http_and_reads_the_result_after_a_person_agreed(ada: Window, site: Site) -> None:
+    _, key = access.issue_agent_key(agent=site.show.agent, actor=SYSTEM, at=now())
+    sent = {"tool": "note", "tool_call_id": "over-http", "arguments": {"title": "Milk"}, "agent_reasoning": "We are out of it."}
+    call = ask(site, key, "POST", "/tool-calls", sent)
+    assert call["status"] == "pending"
+    ada.tab.goto("/?q=Milk")
+    ada.tab.get_by_role("link", name="Note Milk").click()
+    expect(ada.tab.get_by_text("We are out of it.")).to_be_visible()
+    ada.tab.get_by_role("button", name="Approve").click()
+    expect(ada.tab.get_by_role("status")).to_contain_text("approved")
+    assert execution.execute(UUID(call["id"])) == "succeeded"
+    read = ask(site, key, "GET", f"/tool-calls/{call['id']}")
+    assert (read["status"], read["result"]["content"][0]["content"]) == ("succeeded", "done")
+    ada.tab.goto(f"/calls/{call['id']}")
+    expect(ada.tab.get_by_role("region", name="What the agent was told")).to_contain_text("done")
+
+
+def ask(site: Site, key: str, method: str, path: str, sent: Any = None) -> Any:
+    body = json.dumps(sent).encode() if sent else None
+    headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
+    request = Request(f"{site.address}/api/v1{path}", body, headers, method=method)  # noqa: S310 - our own server
+    with urlopen(request, timeout=30) as answer:  # noqa: S310 - our own server
+        return json.load(answer)
 
 
 def test_everything_works_without_scripts(window: OpenWindow, site: Site) -> None:
