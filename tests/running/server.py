@@ -1,0 +1,81 @@
+"""The real command, `toolgate serve`, as a process of its own: started, killed, started again."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx2
+
+STARTS_WITHIN = 90
+
+
+def free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port: int = listener.getsockname()[1]
+    return port
+
+
+@dataclass
+class Serving:
+    folder: Path
+    settings: dict[str, str] = field(default_factory=dict)
+    port: int = field(default_factory=free_port)
+    process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def environment(self) -> dict[str, str]:
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("TOOLGATE_", "DJANGO_"))}
+        return {**kept, "TOOLGATE_DATA_DIR": str(self.folder), **self.settings}
+
+    def run(self, *arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
+        """Another command of `toolgate` on the same data, run to its end."""
+        command = [sys.executable, "-m", "toolgate.cli", *arguments]
+        return subprocess.run(
+            command, env=self.environment, capture_output=True, text=True, timeout=200, check=False, **options
+        )
+
+    def start(self) -> None:
+        command = [sys.executable, "-m", "toolgate.cli", "serve", "--port", str(self.port)]
+        with open(self.folder / "serve.log", "ab") as log:
+            self.process = subprocess.Popen(command, env=self.environment, stdout=log, stderr=log)
+        end = time.monotonic() + STARTS_WITHIN
+        while not self.answers():
+            assert self.process.poll() is None, self.log
+            assert time.monotonic() < end, self.log
+            time.sleep(0.1)
+
+    def answers(self) -> bool:
+        try:
+            return httpx2.get(f"{self.url}/api/v1/tools", timeout=5).status_code == 401
+        except httpx2.TransportError:
+            return False
+
+    def end(self, how: signal.Signals = signal.SIGTERM) -> int:
+        """Sends the signal to this one process and waits for its end."""
+        assert self.process is not None
+        if self.process.poll() is None:
+            self.process.send_signal(how)
+        return self.process.wait(60)
+
+    @property
+    def log(self) -> str:
+        return (self.folder / "serve.log").read_text()
+
+    @property
+    def credentials(self) -> dict[str, Any]:
+        kept: dict[str, Any] = json.loads((self.folder / "credentials.json").read_text())
+        return kept
