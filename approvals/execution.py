@@ -122,6 +122,10 @@ class _Run:
 
     def _drift(self, drifted: _Drifted) -> str:
         resolved = drifted.resolved
+        if resolved.registration is not None and resolved.registration.drift == "fail":
+            text = f"Tool call '{self.call.tool}' was not run: {drifted.why}. Submit it again if it is still wanted."
+            known = {"tool_call_id": self.call.tool_call_id, "name": self.call.tool}
+            return self._finish(lifecycle.Ending(Status.FAILED, ToolResult(text, is_error=True, **known)))
         verdict = policies.judge(resolved, self.context) if resolved.digest else None
         return self._store(
             lambda: lifecycle.drift(

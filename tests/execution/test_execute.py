@@ -92,6 +92,16 @@ def test_record_that_changed_after_approval_asks_again(make_call: CallMaker, too
     assert verify_chain(str(call.pk)).is_whole
 
 
+def test_drift_fails_where_the_registration_says_so(make_call: CallMaker, tools: Any) -> None:
+    record, body = {"price": 5}, Body()
+    tool = register(tools, "strict", function=body, parse_args=lambda arguments: dict(record), drift="fail")
+    call = approved(make_call, tool)
+    record["price"] = 500
+    assert execution.execute(call.pk) == Status.FAILED
+    assert "was not run: the arguments resolve differently" in text(call)
+    assert (body.received, fresh(call).effective) == ([], None)
+
+
 @pytest.mark.parametrize("changed", ["version", "parser", "description", "gone"])
 def test_declaration_that_changed_after_approval_asks_again(changed: str, make_call: CallMaker, tools: Any) -> None:
     body = Body()
