@@ -124,8 +124,8 @@ class _Run:
         resolved = drifted.resolved
         if resolved.registration is not None and resolved.registration.drift == "fail":
             text = f"Tool call '{self.call.tool}' was not run: {drifted.why}. Submit it again if it is still wanted."
-            known = {"tool_call_id": self.call.tool_call_id, "name": self.call.tool}
-            return self._finish(lifecycle.Ending(Status.FAILED, ToolResult(text, is_error=True, **known)))
+            result = ToolResult(text, is_error=True, tool_call_id=self.call.tool_call_id, name=self.call.tool)
+            return self._finish(lifecycle.Ending(Status.FAILED, result))
         verdict = policies.judge(resolved, self.context) if resolved.digest else None
         return self._store(
             lambda: lifecycle.drift(

@@ -13,6 +13,7 @@ from approvals.lifecycle.transitions import NotPossible, S
 from approvals.models import EventKind, Interrupt, Status, ToolCall, Verb
 from approvals.rendering import sha256
 from toolgate.tools.canonical import canonical
+from toolgate.tools.definition import FunctionDefinitionError
 from toolgate.tools.parsers import schema_problems
 
 
@@ -40,7 +41,7 @@ def _answer_interrupt(call_id: UUID, interrupt_id: UUID, reviewer: Reviewer, ans
     require_reviewer(call, reviewer.person)
     if not call.verdict["self_approval"] and is_own(call, reviewer.person):
         raise NotPossible("self_approval", "Nobody answers for their own: this call is made on your behalf.", call)
-    if asked.response_schema and (problems := schema_problems(asked.response_schema, answer, name="answer")):
+    if problems := _misfit(asked, answer):
         raise NotPossible("answer_refused", f"The question is still open. {problems}", call)
     Interrupt.objects.filter(pk=asked.pk).update(
         answer=text, answered_at=at, answered_by=reviewer.person, answered_name=reviewer.person.label
@@ -49,6 +50,13 @@ def _answer_interrupt(call_id: UUID, interrupt_id: UUID, reviewer: Reviewer, ans
         call, S.APPROVED, verb=Verb.ANSWER, kind=EventKind.ANSWERED, actor=reviewer.actor, at=at,
         facts={"interrupt": str(asked.pk), "answer": sha256(text)}, **deadlines(S.APPROVED, call.verdict, at),
     )  # fmt: skip
+
+
+def _misfit(asked: Interrupt, answer: Any) -> str:
+    try:
+        return schema_problems(asked.response_schema, answer, name="answer") if asked.response_schema else ""
+    except FunctionDefinitionError as error:
+        return f"The tool's response schema cannot be used ({error}), so the call can only be rejected."
 
 
 @verb

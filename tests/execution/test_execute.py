@@ -219,6 +219,16 @@ def test_answer_that_breaks_its_schema_leaves_the_question_open(make_call: CallM
     assert lifecycle.answer_interrupt(**answer, answer="all").status == Status.APPROVED
 
 
+def test_question_whose_schema_is_none_can_only_be_rejected(make_call: CallMaker) -> None:
+    call = make_call(Status.INTERRUPTED, data={"response_schema": {"type": "nonsense"}})
+    asked = fresh(call).open_interrupt
+    assert asked is not None
+    with pytest.raises(NotPossible) as refused:
+        lifecycle.answer_interrupt(call_id=call.pk, interrupt_id=asked.pk, reviewer=make_call.reviewer, answer=1, at=now())
+    assert refused.value.code == "answer_refused"
+    assert make_call.decide(call, DecisionKind.REJECT).status == Status.REJECTED
+
+
 @pytest.mark.parametrize("status", [status for status in Status if status != Status.APPROVED])
 def test_message_for_a_call_that_is_not_approved_runs_nothing(status: Status, make_call: CallMaker) -> None:
     call = make_call(status)

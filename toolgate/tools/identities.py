@@ -39,9 +39,11 @@ def _enclosed(target: Any, depth: int) -> list[str]:
 
 def _cell(cell: Any, depth: int) -> str:
     try:
-        return _value(cell.cell_contents, depth)
+        value = cell.cell_contents
     except ValueError:
         return "not set"
+    # What a parser may fill as it works, a cache for example, is its state and no part of what it is.
+    return type(value).__name__ if isinstance(value, dict | list | set) else _value(value, depth)
 
 
 def _value(value: Any, depth: int) -> str:
