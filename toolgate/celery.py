@@ -12,6 +12,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "toolgate.settings")
 app = Celery("toolgate")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks(["approvals"])
+app.set_default()  # what `current_app` means in every thread, whoever asked for it first
 
 
 @setup_logging.connect

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import http.client
 import logging
 import socket
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from functools import partial
+from typing import Any, Protocol
 
 import uvicorn
 from celery.beat import Scheduler, Service
 from celery.worker import WorkController
+from django.db import connection
 
 from approvals import dispatch
 from toolgate.asgi import application
@@ -20,11 +23,22 @@ from toolgate.celery import app
 from toolgate.settings import settings
 
 log = logging.getLogger(__name__)
-GRACE_SECONDS = 5
+GRACE_SECONDS = 4
+
+
+class Part(Protocol):
+    """What runs in a thread beside the web server, and without which the server is of no use."""
+
+    name: str
+
+    def run(self) -> None: ...
+    def stop(self) -> None: ...
 
 
 class Worker:
-    """A Celery worker in a thread, through its controller: its command line wants to be the main thread."""
+    """A Celery worker through its controller: its command line wants to be the main thread."""
+
+    name = "worker"
 
     def __init__(self) -> None:
         self.controller: Any = WorkController(
@@ -37,32 +51,42 @@ class Worker:
             without_mingle=True,
             without_heartbeat=True,
         )
-        self.thread = threading.Thread(target=self.controller.start, name="worker", daemon=True)
 
-    def start(self) -> None:
+    def run(self) -> None:
         dispatch.holds_the_queue.set()
-        self.thread.start()
+        self.controller.start()
 
     def stop(self) -> None:
+        """Takes no more calls and waits for those that run."""
         dispatch.holds_the_queue.clear()
         with suppress(SystemExit):
             self.controller.stop(exitcode=0)
-        self.thread.join(GRACE_SECONDS)
+
+
+class InThisThread(Scheduler):
+    """Runs what is due itself: as a message it would wait for a thread of the worker, and slow tools may hold all of them."""
+
+    def apply_async(self, entry: Any, producer: Any = None, advance: bool = True, **options: Any) -> Any:
+        entry = self.reserve(entry) if advance else entry
+        try:
+            return self.app.tasks[entry.task].apply(entry.args, entry.kwargs)
+        finally:
+            connection.close()
 
 
 class Clock:
-    """Celery's beat in a thread, its schedule in memory."""
+    """Celery's beat, its schedule in memory."""
+
+    name = "clock"
 
     def __init__(self) -> None:
-        self.service: Any = Service(app, max_interval=1, scheduler_cls=Scheduler)
-        self.thread = threading.Thread(target=self.service.start, kwargs={"embedded_process": True}, daemon=True)
+        self.service: Any = Service(app, max_interval=1, scheduler_cls=InThisThread)
 
-    def start(self) -> None:
-        self.thread.start()
+    def run(self) -> None:
+        self.service.start()
 
     def stop(self) -> None:
         self.service.stop(wait=True)
-        self.thread.join(GRACE_SECONDS)
 
 
 class Server(uvicorn.Server):
@@ -71,35 +95,83 @@ class Server(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, when_serving: Callable[[], None]) -> None:
         super().__init__(config)
         self.when_serving = when_serving
-        self.worker, self.clock = Worker(), Clock()
+        self.parts: tuple[Part, ...] = (Worker(), Clock())
+        self.failed = False
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
-        if self.started:
-            self.worker.start()
-            self.clock.start()
+        if not self.started or not sockets:
+            return
+        for part in self.parts:
+            _in_a_thread(part.name, partial(self._keep, part))
+        address = sockets[0].getsockname()
+        _in_a_thread("first request", partial(self._tell, address))
+
+    def _keep(self, part: Part) -> None:
+        """Runs a part. If it ends by itself, nothing would be executed and nobody told: then the server ends, too."""
+        try:
+            part.run()
+        except Exception:
+            log.exception("the %s failed", part.name)
+        if not self.should_exit:
+            log.critical("The %s ended by itself, so the server stops.", part.name)
+            self.failed = self.should_exit = True
+
+    def _tell(self, address: tuple[Any, ...]) -> None:
+        """Says that it serves once a first request was answered, which also loads what the first one has to wait for."""
+        asking = http.client.HTTPConnection(reachable(address[0]), address[1], timeout=60)
+        with suppress(OSError, http.client.HTTPException):
+            asking.request("GET", "/api/v1/tools")
+            asking.getresponse()
             self.when_serving()
+        asking.close()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().shutdown(sockets)
-        await asyncio.to_thread(self.clock.stop)
-        await asyncio.to_thread(self.worker.stop)
+        """Ends web, worker and clock side by side. What still runs after the grace is left: its lease says so later."""
+        self.should_exit = True
+        ending = [_in_a_thread(f"end of the {part.name}", part.stop) for part in self.parts]
+        joined = [asyncio.to_thread(thread.join, GRACE_SECONDS) for thread in ending]
+        await asyncio.gather(super().shutdown(sockets), *joined)
 
 
-def serve(host: str, port: int, when_serving: Callable[[], None]) -> None:
-    """Serves until a signal ends it. Raises OSError when the port is taken."""
+def _in_a_thread(name: str, run: Callable[[], None]) -> threading.Thread:
+    thread = threading.Thread(target=run, name=name, daemon=True)
+    thread.start()
+    return thread
+
+
+def reachable(host: str) -> str:
+    """Where to ask a server that listens there."""
+    return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - compared, not bound
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """The port, taken. Raises OSError when it cannot be had."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.socket(family, socket.SOCK_STREAM) as listener:
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((host, port))
         listener.listen(1024)
-        config = uvicorn.Config(
-            application,
-            log_config=None,
-            access_log=False,
-            lifespan="off",
-            timeout_graceful_shutdown=GRACE_SECONDS,
-            server_header=False,
-        )
-        with suppress(KeyboardInterrupt):  # uvicorn raises the signal again once everything has ended
-            Server(config, when_serving).run([listener])
+    except OSError:
+        listener.close()
+        raise
+    return listener
+
+
+def serve(listener: socket.socket, when_serving: Callable[[], None]) -> bool:
+    """Serves until a signal ends it. False when it ended by itself."""
+    config = uvicorn.Config(
+        application,
+        loop="uvloop",
+        http="httptools",
+        log_config=None,
+        access_log=False,
+        lifespan="off",
+        timeout_graceful_shutdown=GRACE_SECONDS,
+        server_header=False,
+    )
+    server = Server(config, when_serving)
+    with suppress(KeyboardInterrupt):  # uvicorn raises the signal again once everything has ended
+        server.run([listener])
+    return not server.failed

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import errno
+import logging
+import os
+import signal
+import socket
+import sys
 from argparse import ArgumentParser
 from typing import Any
 
+from django.conf import settings as django_settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
 from toolgate.demonstration import seed
-from toolgate.serve import serve
+from toolgate.serve import listen, reachable, serve
+from toolgate.settings import settings
 
 
 class Command(BaseCommand):
@@ -19,17 +26,40 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--host", default="127.0.0.1")
-        parser.add_argument("--port", type=int, default=8000)
-        parser.add_argument("--no-demo", action="store_true", help="seed nothing")
+        parser.add_argument("--port", type=int, default=8000, help="0 for any free one")
+        parser.add_argument("--no-demo", action="store_true", help="no people, agent, calls and tools to try it with")
 
     def handle(self, *, host: str, port: int, no_demo: bool, **options: Any) -> None:
-        call_command("migrate", interactive=False, verbosity=0)
-        if not no_demo:
-            seed.when_new()
-        url = f"http://{host}:{port}"
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends it like Ctrl-C, at any time
+        listener = _listen(host, port)
         try:
-            serve(host, port, lambda: self.stdout.write(seed.welcome(url) if not no_demo else f"toolgate serves {url}\n"))
-        except OSError as error:
-            if error.errno == errno.EADDRINUSE:
-                raise CommandError(f"Port {port} is taken. Choose another with --port.") from None
-            raise
+            is_over = self._serve(listener, with_demo=not no_demo)
+        except KeyboardInterrupt:
+            is_over = True
+        sys.stdout.flush()
+        logging.shutdown()
+        # A tool that still runs has had its grace, and Python would wait for its thread: what it holds is left to its lease.
+        os._exit(0 if is_over else 1)
+
+    def _serve(self, listener: socket.socket, *, with_demo: bool) -> bool:
+        call_command("migrate", interactive=False, verbosity=0)
+        host, port, *_ = listener.getsockname()
+        host = reachable(host)
+        url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+        if with_demo:
+            seed.when_new()
+        elif "tools" not in settings.model_fields_set:
+            django_settings.TOOLGATE_TOOLS = ()
+        words = seed.welcome(url) if with_demo else f"toolgate serves {url}"
+        return serve(listener, lambda: self.stdout.write(words))
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        return listen(host, port)
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            raise CommandError(f"Port {port} is taken. Choose another with --port.") from None
+        raise CommandError(f"Cannot listen on {host}, port {port}: {error.strerror}.") from None
+    except OverflowError:
+        raise CommandError("--port must be from 0 to 65535.") from None
