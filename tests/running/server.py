@@ -50,10 +50,11 @@ class Serving:
 
     def start(self) -> None:
         command = [sys.executable, "-m", "toolgate.cli", "serve", "--port", str(self.port)]
+        began = len(self.log)
         with open(self.folder / "serve.log", "ab") as log:
             self.process = subprocess.Popen(command, env=self.environment, stdout=log, stderr=log)
         end = time.monotonic() + STARTS_WITHIN
-        while not self.answers():
+        while not (self.answers() and "toolgate " in self.log[began:]):
             assert self.process.poll() is None, self.log
             assert time.monotonic() < end, self.log
             time.sleep(0.1)
@@ -73,7 +74,8 @@ class Serving:
 
     @property
     def log(self) -> str:
-        return (self.folder / "serve.log").read_text()
+        path = self.folder / "serve.log"
+        return path.read_text() if path.exists() else ""
 
     @property
     def credentials(self) -> dict[str, Any]:
