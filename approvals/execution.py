@@ -14,6 +14,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -36,6 +37,7 @@ log = logging.getLogger(__name__)
 
 def execute(call_id: UUID) -> str:
     """Runs the call if this worker gets the claim. Answers what came of it: a status, or why there was nothing to do."""
+    resolution.registry()  # a worker whose tools cannot be loaded fails before it claims anything
     worker = this_worker()
     try:
         call = lifecycle.claim(call_id=call_id, worker=worker, at=clock.now())
@@ -89,8 +91,8 @@ class _Run:
         outcome: Ok | Interrupt | Error | None = None
         limits = leases.Limits(registration.soft_limit, registration.time_limit)
         try:
-            with leases.watched(self.call.pk, self.lease, limits):
-                outcome = self._outcome(registration)
+            with leases.watched(self.call.pk, self.lease, limits) as watch:
+                outcome = self._outcome(registration, watch)
         except SoftTimeLimitExceeded as late:  # it can arrive a moment after the body has answered
             outcome = outcome or Error("", late)
         if isinstance(outcome, Error) and isinstance(outcome.exception, SoftTimeLimitExceeded):
@@ -98,12 +100,20 @@ class _Run:
             return Error(f"The tool did not finish within {seconds} seconds and was stopped.", outcome.exception)
         return outcome
 
-    def _outcome(self, registration: Registration) -> Ok | Interrupt | Error:
+    def _outcome(self, registration: Registration, watch: leases.Watch) -> Ok | Interrupt | Error:
+        function = registration.function
+        if function.function is not None:
+            function = replace(function, function=watch.stoppable(function.function))
         try:
             arguments = resolution.arguments_of(self.input)
+            return function.execute(arguments, self.context, admit=self._admit(registration))
         except ArgumentsError as error:
             return Error(str(error))
-        return registration.function.execute(arguments, self.context, admit=self._admit(registration))
+        except BaseException as error:
+            # A body may try to end its process. In the main thread that may be the process being ended, so the lease tells.
+            if isinstance(error, Exception) or threading.current_thread() is threading.main_thread():
+                raise
+            return Error(f"ERROR: ({type(error).__name__}) {error}".rstrip(), error)
 
     def _admit(self, registration: Registration) -> Callable[[dict[Any, Any]], None]:
         def compare(arguments: dict[Any, Any]) -> None:

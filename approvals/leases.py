@@ -7,14 +7,17 @@ can say what a body that does not answer has done. What it says later finds its 
 
 from __future__ import annotations
 
+import asyncio
 import ctypes
+import inspect
 import logging
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
+from typing import Any
 from uuid import UUID
 
 from celery.exceptions import SoftTimeLimitExceeded
@@ -35,19 +38,20 @@ class Limits:
 @contextmanager
 def renewed(call_id: UUID, lease: UUID) -> Iterator[None]:
     """Renews the lease meanwhile."""
-    with _kept(_Watch(call_id, lease, None)):
+    with _kept(Watch(call_id, lease, None)):
         yield
 
 
 @contextmanager
-def watched(call_id: UUID, lease: UUID, limits: Limits) -> Iterator[None]:
+def watched(call_id: UUID, lease: UUID, limits: Limits) -> Iterator[Watch]:
     """Renews the lease meanwhile and ends what takes too long: SoftTimeLimitExceeded is raised in the calling thread."""
-    with _kept(_Watch(call_id, lease, limits)):
-        yield
+    watch = Watch(call_id, lease, limits)
+    with _kept(watch):
+        yield watch
 
 
 @contextmanager
-def _kept(watch: _Watch) -> Iterator[None]:
+def _kept(watch: Watch) -> Iterator[None]:
     thread = threading.Thread(target=watch.keep, name=f"lease of {watch.call_id}", daemon=True)
     thread.start()
     try:
@@ -58,7 +62,9 @@ def _kept(watch: _Watch) -> Iterator[None]:
 
 
 @dataclass
-class _Watch:
+class Watch:
+    """Looks after one execution from a thread of its own."""
+
     call_id: UUID
     lease: UUID
     limits: Limits | None
@@ -67,6 +73,27 @@ class _Watch:
     done: threading.Event = field(default_factory=threading.Event)
     lock: threading.Lock = field(default_factory=threading.Lock)
     warned: bool = False
+    is_awaited: bool = False
+
+    def stoppable(self, body: Callable[..., Any]) -> Callable[[Any, Any], Any]:
+        """The body, stopped at the soft limit also while it awaits: a loop that waits sees nothing raised in its thread."""
+
+        def run(arguments: Any, context: Any) -> Any:
+            answer = body(arguments, context)
+            return self._cancelled_in_time(answer) if inspect.iscoroutine(answer) else answer
+
+        return run
+
+    async def _cancelled_in_time(self, answer: Coroutine[Any, Any, Any]) -> Any:
+        with self.lock:
+            self.is_awaited = True
+        try:
+            async with asyncio.timeout(max(0.0, self._next_limit() - time.monotonic())) as limit:
+                return await answer
+        except TimeoutError:
+            if limit.expired():
+                raise SoftTimeLimitExceeded from None
+            raise
 
     def stop(self) -> None:
         with self.lock:  # so that the exception of the soft limit is never raised in a body that has ended
@@ -76,15 +103,16 @@ class _Watch:
         every = settings.LEASE.total_seconds() / 3
         renew_at = self.started + every
         try:
-            while not self.done.wait(max(0.0, min(renew_at, self._next_limit()) - time.monotonic())):
+            while not self.done.wait(self._until(renew_at)):
                 if not self._enforce():
                     return
-                if time.monotonic() >= renew_at:
-                    renew_at += every
-                    if not self._renew():
-                        return
+                if time.monotonic() >= renew_at:  # a lease that is gone is not renewed; the limits of the body still hold
+                    renew_at = renew_at + every if self._renew() else float("inf")
         finally:
             connection.close()
+
+    def _until(self, renew_at: float) -> float:
+        return min(max(0.0, min(renew_at, self._next_limit()) - time.monotonic()), threading.TIMEOUT_MAX)
 
     def _next_limit(self) -> float:
         if self.limits is None:
@@ -98,7 +126,7 @@ class _Watch:
         if not self.warned:
             self.warned = True
             with self.lock:
-                if not self.done.is_set():
+                if not self.done.is_set() and not self.is_awaited:
                     ctypes.pythonapi.PyThreadState_SetAsyncExc(
                         ctypes.c_ulong(self.body), ctypes.py_object(SoftTimeLimitExceeded)
                     )
