@@ -1,7 +1,7 @@
 """Which door answers at which address."""
 
 from django.contrib import admin
-from django.urls import include, path
+from django.urls import include, path, re_path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
 from approvals.api import problems
@@ -10,7 +10,7 @@ urlpatterns = [
     path("api/v1/", include("approvals.api.urls")),
     path("api/schema", SpectacularAPIView.as_view(), name="schema"),
     path("api/docs", SpectacularSwaggerSplitView.as_view(url_name="schema"), name="docs"),
-    path("api/<path:rest>", problems.not_found),
+    re_path(r"^api(?:/.*)?$", problems.not_found),
     path("", include("approvals.review.urls")),
     path("admin/", admin.site.urls),
 ]

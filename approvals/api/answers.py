@@ -59,7 +59,7 @@ def call_data(call: ToolCall, caller: Caller) -> dict[str, Any]:
         "settled": call.is_settled,
         "risk": str(call.risk),
         "arguments": {
-            "submitted": shown_arguments(call.tool, call.submitted) if person else sent,
+            "submitted": shown_arguments(call, call.submitted) if person else sent,
             "resolved": _resolved(call, call.resolution),
             "effective": _resolved(call, call.effective),
         },
@@ -84,7 +84,7 @@ def call_data(call: ToolCall, caller: Caller) -> dict[str, Any]:
 
 
 def _resolved(call: ToolCall, resolved: Resolution | None) -> Any:
-    return shown(call.tool, resolved.resolved) if resolved else None
+    return shown(call, resolved.resolved) if resolved else None
 
 
 def decision_data(decision: Decision, call: ToolCall, *, is_person: bool) -> dict[str, Any]:
@@ -98,7 +98,7 @@ def decision_data(decision: Decision, call: ToolCall, *, is_person: bool) -> dic
         "person": who,
         "reason": decision.reason,
         "response": decision.response or None,
-        "edited_arguments": shown_arguments(call.tool, decision.edited_arguments),
+        "edited_arguments": shown_arguments(call, decision.edited_arguments),
         "digest": decision.digest,
         "counts": decision.counts,
         "round": decision.review_round,

@@ -2,34 +2,48 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from approvals import resolution
 from approvals.api.renderers import StoredJSON
-from approvals.models import ToolCall
+from approvals.models import Declaration, ToolCall
 from approvals.rendering import masked, read
 from toolgate.tools.canonical import exact
+from toolgate.tools.function import Function
+from toolgate.tools.registry import declared_secrets
 from toolgate.tools.tool_call import ArgumentsError
 
 MASK = "••••••"
 
 
-def secrets_of(tool: str) -> tuple[str, ...]:
-    registration = resolution.registry().get(tool)
-    return registration.secrets if registration else ()
+def secrets_of(call: ToolCall) -> tuple[str, ...]:
+    """Dotted paths. For a tool that is gone, what the declaration kept with the call marks."""
+    registration = resolution.registry().get(call.tool)
+    if registration is not None:
+        return registration.secrets
+    declaration = call.resolution.declaration_id if call.resolution else None
+    return _declared(declaration) if declaration else ()
 
 
-def shown(tool: str, text: str) -> Any:
+@lru_cache(maxsize=256)
+def _declared(digest: str) -> tuple[str, ...]:
+    """What a declaration's schema marks. A digest names one text for ever, so it is read once."""
+    schema = read(Declaration.objects.get(digest=digest).text).get("schema")
+    return tuple(declared_secrets(Function(name="gone", parameters_schema=schema)))
+
+
+def shown(call: ToolCall, text: str) -> Any:
     """Stored JSON as it stands, or with what is secret masked; None for no text."""
     if not text:
         return None
-    secrets = secrets_of(tool)
+    secrets = secrets_of(call)
     return masked(read(text), secrets) if secrets else StoredJSON(text)
 
 
-def shown_arguments(tool: str, text: str) -> Any:
+def shown_arguments(call: ToolCall, text: str) -> Any:
     """Arguments as they were sent, an object or the JSON text of one; what is secret is masked in either form."""
-    secrets = secrets_of(tool)
+    secrets = secrets_of(call)
     if not text or not secrets:
         return StoredJSON(text) if text else None
     sent = read(text)
@@ -43,14 +57,15 @@ def shown_arguments(tool: str, text: str) -> Any:
 
 def unmasked(call: ToolCall, edited: str) -> str:
     """Edited arguments in which a mask that the reviewer left alone is again what it stands for."""
-    secrets = secrets_of(call.tool)
-    if not secrets or MASK not in edited or call.resolution is None:
+    secrets = secrets_of(call)
+    if not secrets or call.resolution is None:
         return edited
     try:
         now, before = resolution.arguments_of(edited), resolution.arguments_of(call.resolution.input)
     except ArgumentsError:
         return edited
-    return exact(_restored(now, before, [path.split(".") for path in secrets]))
+    restored = _restored(now, before, [path.split(".") for path in secrets])
+    return edited if restored == now else exact(restored)
 
 
 def _restored(now: Any, before: Any, paths: list[list[str]]) -> Any:

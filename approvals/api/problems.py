@@ -168,7 +168,7 @@ def _below(place: str, name: Any) -> str:
 # --- what never reaches a view of the API ------------------------------------------------------------------------------
 
 
-def not_found(request: HttpRequest, rest: str = "") -> HttpResponse:
+def not_found(request: HttpRequest) -> HttpResponse:
     """Every address under /api that is nothing."""
     return as_response(problem("not_found", "There is nothing at this address."))
 

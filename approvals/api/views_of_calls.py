@@ -144,6 +144,7 @@ class Cancel(Endpoint):
         queries.require_known(request, ())
         requests.read(requests.NothingRequest, request.data)
         find(request, call_id)
+        waiting.end_overdue(ToolCall.objects.filter(pk=call_id))
         lifecycle.cancel(call_id=call_id, agent=agent_of(request), at=now())
         return call_answer(request, find(request, call_id))
 
