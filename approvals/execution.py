@@ -153,11 +153,23 @@ class _Run:
         result = result_of(outcome, tool_call_id=self.call.tool_call_id, function=registration.function)
         exception = _told(outcome.exception) if isinstance(outcome, Error) and outcome.exception else ""
         status = Status.SUCCEEDED
-        if isinstance(outcome, Interrupt):
-            status = Status.INTERRUPTED
-        elif result.is_error:
+        if result.is_error:
             status = Status.FAILED
-        return _storable(lifecycle.Ending(status, result, self.admitted, exception))
+        elif result.is_interrupt:
+            status = Status.INTERRUPTED
+        return self._storable(lifecycle.Ending(status, result, self.admitted, exception))
+
+    def _storable(self, ending: lifecycle.Ending) -> lifecycle.Ending:
+        """A result that cannot be written down exactly is told as a failure to store, not as a failure to run."""
+        data = ending.result.to_dict()
+        try:
+            kept = {**data, "options": render(data["options"]).tree, "interrupt_data": render(data["interrupt_data"]).tree}
+            canonical(render(kept).tree)
+        except Unrenderable as error:
+            text = f"The tool ran, but its answer could not be stored. {error}"
+            result = ToolResult(text, is_error=True, tool_call_id=self.call.tool_call_id, name=self.call.tool)
+            return lifecycle.Ending(Status.FAILED, result, ending.resolved, str(error))
+        return lifecycle.Ending(ending.status, ToolResult.from_dict(kept), ending.resolved, ending.exception)
 
     def _finish(self, ending: lifecycle.Ending) -> str:
         return self._store(
@@ -192,16 +204,3 @@ def _why(call: ToolCall, resolved: Resolved) -> str:
 
 def _told(exception: BaseException) -> str:
     return "".join(traceback.format_exception(exception))
-
-
-def _storable(ending: lifecycle.Ending) -> lifecycle.Ending:
-    """A result that cannot be written down exactly is told as a failure to store, not as a failure to run."""
-    data = ending.result.to_dict()
-    try:
-        kept = {**data, "options": render(data["options"]).tree, "interrupt_data": render(data["interrupt_data"]).tree}
-        canonical(render(kept).tree)
-    except Unrenderable as error:
-        text = f"The tool ran, but its answer could not be stored. {error}"
-        result = ToolResult(tool_call_id=data["tool_call_id"], name=data["name"], content=text, is_error=True)
-        return lifecycle.Ending(Status.FAILED, result, ending.resolved, str(error))
-    return lifecycle.Ending(ending.status, ToolResult.from_dict(kept), ending.resolved, ending.exception)
