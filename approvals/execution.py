@@ -38,6 +38,8 @@ log = logging.getLogger(__name__)
 def execute(call_id: UUID) -> str:
     """Runs the call if this worker gets the claim. Answers what came of it: a status, or why there was nothing to do."""
     resolution.registry()  # a worker whose tools cannot be loaded fails before it claims anything
+    if not ToolCall.objects.filter(pk=call_id, status=Status.APPROVED).exists():
+        return "not_approved"  # one message too many: not worth a claim, which keeps all other writers waiting
     worker = this_worker()
     try:
         call = lifecycle.claim(call_id=call_id, worker=worker, at=clock.now())

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
+from collections import defaultdict
 from collections.abc import Callable, Iterable
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.conf import settings
@@ -43,11 +44,26 @@ def find_lost(at: datetime) -> int:
 def dispatch_again(at: datetime) -> int:
     """Approved calls that nobody claimed: the message was lost, or the process that wrote them holds no queue."""
     unclaimed = ToolCall.objects.filter(status=Status.APPROVED, dispatch_at__lte=at).order_by("dispatch_at")
-    ids = _ids(unclaimed)
-    ToolCall.objects.filter(pk__in=ids, status=Status.APPROVED).update(dispatch_at=at + settings.DISPATCH_AFTER)
-    for call_id in ids:
+    rows = list(unclaimed.values_list("pk", "decided_at", "submitted_at")[:BATCH])
+    by_delay: dict[timedelta, list[UUID]] = defaultdict(list)
+    for call_id, decided_at, submitted_at in rows:
+        by_delay[_delay(at - (decided_at or submitted_at))].append(call_id)
+    for delay, ids in by_delay.items():
+        ToolCall.objects.filter(pk__in=ids, status=Status.APPROVED).update(dispatch_at=at + delay)
+    for call_id, *_ in rows:
         dispatch.send(call_id)
-    return len(ids)
+    return len(rows)
+
+
+def hand_out_everything(at: datetime) -> None:
+    """The queue is new and empty: the next round hands out all that is approved, whenever it was last handed out."""
+    ToolCall.objects.filter(status=Status.APPROVED, dispatch_at__gt=at).update(dispatch_at=at)
+
+
+def _delay(age: timedelta) -> timedelta:
+    """Longer for what waits for its turn or for a busy worker, not to flood the queue; bounded, because hints get lost."""
+    after = settings.DISPATCH_AFTER
+    return after * next((times for times in (1, 2) if after * times >= age), 4)
 
 
 def _ids(calls: QuerySet[ToolCall]) -> list[UUID]:
@@ -62,4 +78,6 @@ def _each(ids: Iterable[UUID], verb: Callable[[UUID], ToolCall]) -> int:
             done += 1
         except lifecycle.NotPossible as error:  # somebody was faster, which is as good
             log.debug("call %s: %s", call_id, error.detail)
+        except Exception:  # one call that cannot be moved must not hold up all the others
+            log.exception("the clock could not move call %s", call_id)
     return done

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import os
 import sys
 from collections.abc import Sequence
@@ -31,9 +32,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _parser().parse_args(given[:1] or ["--help"])
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "toolgate.settings")
     try:
-        execute_from_command_line(["toolgate", *given])
+        importlib.import_module(os.environ["DJANGO_SETTINGS_MODULE"])
     except ValidationError as error:
         return _told(error)
+    except OSError as error:
+        return _told_file(error)
+    execute_from_command_line(["toolgate", *given])
     return 0
 
 
@@ -54,6 +58,14 @@ def _told(error: ValidationError) -> int:
         name = "_".join(str(part) for part in one["loc"]).upper() or "the settings"
         name = name if name.startswith(("TOOLGATE_", "DATABASE_", "REDIS_", "the")) else f"TOOLGATE_{name}"
         print(f"{name}: {one['msg'].removeprefix('Value error, ')}", file=sys.stderr)  # noqa: T201 - a command speaks
+    return 2
+
+
+def _told_file(error: OSError) -> int:
+    """A file or folder that a variable names and that cannot be used."""
+    by_value = {value: name for name, value in os.environ.items() if name.startswith("TOOLGATE_") and name.endswith("_FILE")}
+    name = by_value.get(str(error.filename), "TOOLGATE_DATA_DIR")
+    print(f"{name}: {error.strerror}: {error.filename}", file=sys.stderr)  # noqa: T201 - a command speaks
     return 2
 
 

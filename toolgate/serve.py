@@ -17,7 +17,7 @@ from celery.beat import Scheduler, Service
 from celery.worker import WorkController
 from django.db import connection
 
-from approvals import dispatch
+from approvals import clock, dispatch, sweeps
 from toolgate.asgi import application
 from toolgate.celery import app
 from toolgate.settings import settings
@@ -172,6 +172,8 @@ def serve(listener: socket.socket, when_serving: Callable[[], None]) -> bool:
         server_header=False,
     )
     server = Server(config, when_serving)
+    sweeps.hand_out_everything(clock.now())
+    connection.close()
     with suppress(KeyboardInterrupt):  # uvicorn raises the signal again once everything has ended
         server.run([listener])
     return not server.failed

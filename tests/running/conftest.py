@@ -14,8 +14,8 @@ from tests.running.server import Serving
 def serve(tmp_path: Path) -> Iterator[Callable[..., Serving]]:
     started: list[Serving] = []
 
-    def start(**settings: str) -> Serving:
-        serving = Serving(tmp_path, settings)
+    def start(*options: str, **settings: str) -> Serving:
+        serving = Serving(tmp_path, settings, options)
         started.append(serving)
         serving.start()
         return serving

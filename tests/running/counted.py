@@ -1,4 +1,4 @@
-"""A deployment whose one tool appends a row to a table of its own each time its body runs, so that runs can be counted."""
+"""A deployment whose tools append a row to a table of its own each time a body runs, so that runs can be counted."""
 
 from __future__ import annotations
 
@@ -20,6 +20,6 @@ def count(arguments: dict[str, Any], context: dict[str, Any]) -> str:
     return f"counted {arguments['number']}"
 
 
-registry.register(
-    Function(name="count", parameters=[FunctionParam("number", "integer", required=True)], function=count, async_=True)
-)
+for name, asks in (("count", True), ("count_at_once", False)):
+    parameters = [FunctionParam("number", "integer", required=True)]
+    registry.register(Function(name=name, parameters=parameters, function=count, async_=True), require_approval=asks)

@@ -29,6 +29,7 @@ def free_port() -> int:
 class Serving:
     folder: Path
     settings: dict[str, str] = field(default_factory=dict)
+    options: tuple[str, ...] = ()
     port: int = field(default_factory=free_port)
     process: subprocess.Popen[bytes] | None = None
 
@@ -49,7 +50,7 @@ class Serving:
         )
 
     def start(self) -> None:
-        command = [sys.executable, "-m", "toolgate.cli", "serve", "--port", str(self.port)]
+        command = [sys.executable, "-m", "toolgate.cli", "serve", "--port", str(self.port), *self.options]
         began = len(self.log)
         with open(self.folder / "serve.log", "ab") as log:
             self.process = subprocess.Popen(command, env=self.environment, stdout=log, stderr=log)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import signal
 import sqlite3
 import threading
@@ -17,6 +18,7 @@ import pytest
 from tests.running.server import Serving
 
 CALLS, AGENTS, REVIEWERS, KILLS = 1000, 8, 4, 5
+WORKER_THREADS = 4
 LONGEST = 400.0  # seconds; a bound, not a promise
 
 
@@ -51,10 +53,10 @@ def reviewer(serving: Serving, token: str, over: threading.Event, decided: set[s
     with client(serving, token) as http:
         while not over.is_set() and len(decided) < CALLS:
             page = until_answered(lambda: http.get("/inbox", params={"limit": 40}), over).json()["results"]
-            for call in page:
+            for call in random.sample(page, len(page)):  # or all reviewers race for the first
                 body = {"kind": "approve", "digest": call["digest"]}
                 path = f"/tool-calls/{call['id']}/decisions"
-                if call["status"] == "pending":
+                if call["status"] == "pending" and call["id"] not in decided:
                     answer = until_answered(lambda path=path, body=body: http.post(path, json=body), over)  # type: ignore[misc] # mypy cannot infer a lambda's default
                     if answer.status_code == 200:
                         decided.add(call["id"])
@@ -62,9 +64,10 @@ def reviewer(serving: Serving, token: str, over: threading.Event, decided: set[s
                 return
 
 
-def kill_now_and_then(serving: Serving, submitted: dict[str, str], over: threading.Event) -> None:
+def kill_now_and_then(serving: Serving, submitted: dict[str, str], decided: set[str], over: threading.Event) -> None:
+    """At even shares of all that there is to do, submits and decisions."""
     for number in range(1, KILLS + 1):
-        while len(submitted) < CALLS * number // (KILLS + 1) and not over.is_set():
+        while len(submitted) + len(decided) < 2 * CALLS * number // (KILLS + 1) and not over.is_set():
             time.sleep(0.05)
         serving.end(signal.SIGKILL)
         serving.start()
@@ -79,15 +82,18 @@ def rows(serving: Serving, statement: str, database: str = "toolgate.sqlite3") -
 
 @pytest.mark.timeout(900)
 def test_nothing_acknowledged_is_lost_and_nothing_runs_twice(serve: Callable[..., Serving]) -> None:
-    serving = serve(TOOLGATE_TOOLS="tests.running.counted", TOOLGATE_LEASE_SECONDS="3")
+    serving = serve(
+        TOOLGATE_TOOLS="tests.running.counted", TOOLGATE_LEASE_SECONDS="3", TOOLGATE_WORKER_THREADS=str(WORKER_THREADS)
+    )
     over, submitted, decided = threading.Event(), {}, set()  # type: ignore[var-annotated] # told by the calls below
-    threading.Timer(LONGEST, over.set).start()
+    bound = threading.Timer(LONGEST, over.set)
+    bound.start()
     tokens = [serving.credentials["people"][name]["token"] for name in ("ada", "grace") * (REVIEWERS // 2)]
 
     with ThreadPoolExecutor(AGENTS + REVIEWERS + 1) as pool:
         work = [pool.submit(agent, serving, number, over, submitted) for number in range(AGENTS)]
         work += [pool.submit(reviewer, serving, token, over, decided, submitted) for token in tokens]
-        work += [pool.submit(kill_now_and_then, serving, submitted, over)]
+        work += [pool.submit(kill_now_and_then, serving, submitted, decided, over)]
         for one in work:
             one.result()
 
@@ -95,12 +101,18 @@ def test_nothing_acknowledged_is_lost_and_nothing_runs_twice(serve: Callable[...
     while rows(serving, f"SELECT 1 FROM approvals_toolcall WHERE status IN {open_statuses} LIMIT 1"):  # noqa: S608 - our own words
         assert not over.is_set(), Counter(rows(serving, "SELECT status FROM approvals_toolcall"))
         time.sleep(0.5)
+    bound.cancel()
 
     calls = {row[0]: row[1:] for row in rows(serving, "SELECT tool_call_id, id, status FROM approvals_toolcall")}
     assert len(calls) == len(submitted) == CALLS
     approved = {row[0] for row in rows(serving, "SELECT call_id FROM approvals_decision WHERE kind = 'approve'")}
     assert {call_id.replace("-", "") for call_id in decided} <= approved
-    assert {status for _, status in calls.values()} <= {"succeeded", "outcome_unknown"}
+    assert {call_id.replace("-", ""): name for call_id, name in submitted.items()} == {
+        call_id: name for name, (call_id, _) in calls.items()
+    }
+    statuses = Counter(status for _, status in calls.values())
+    assert set(statuses) <= {"succeeded", "outcome_unknown"}
+    assert statuses["outcome_unknown"] <= KILLS * WORKER_THREADS  # no more than what was in somebody's hands
 
     ran = Counter(row[0].replace("-", "") for row in rows(serving, "SELECT idempotency_key FROM runs", "counted.sqlite3"))
     assert max(ran.values()) == 1

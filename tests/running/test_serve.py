@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import httpx2
 import pytest
 
 from tests.running.server import Serving, free_port
@@ -24,7 +25,7 @@ def test_says_what_to_open_and_paste_and_ends_cleanly(serve: Serve) -> None:
     assert f"toolgate is here: {serving.url}" in serving.log
     assert serving.credentials["agent_key"] in serving.log
     assert all(person["password"] in serving.log for person in serving.credentials["people"].values())
-    assert serving.end(signal.SIGTERM) in (0, -signal.SIGTERM)
+    assert serving.end(signal.SIGTERM) == 0
     assert "Traceback" not in serving.log
 
 
@@ -49,6 +50,33 @@ def test_says_that_a_port_is_taken(serve: Serve) -> None:
     assert refused.returncode == 1
     assert f"Port {serving.port} is taken" in refused.stderr
     assert "Traceback" not in refused.stderr
+
+
+def test_shows_how_to_call_a_tool_of_somebody_s_own(serve: Serve) -> None:
+    serving = serve(TOOLGATE_TOOLS="tests.running.counted")
+    assert '{"tool": "count", "tool_call_id": "call_1", "arguments": {"number": 1}}' in serving.log
+
+
+def test_serves_without_the_demonstration(serve: Serve) -> None:
+    serving = serve("--no-demo")
+    assert f"toolgate serves {serving.url}" in serving.log
+    key = serving.run("agent", "mine").stdout.strip()
+    headers = {"Authorization": f"Bearer {key}"}
+    assert httpx2.get(f"{serving.url}/api/v1/tools", headers=headers).json()["tools"] == []
+    assert not (serving.folder / "credentials.json").exists()
+
+
+def test_makes_the_demonstration_that_a_killed_first_start_did_not_finish(serve: Serve) -> None:
+    serving = serve()
+    serving.end(signal.SIGKILL)
+    database = sqlite3.connect(serving.folder / "toolgate.sqlite3")
+    database.execute("PRAGMA foreign_keys = OFF")
+    for table in ("person_groups", "personaltoken", "agentkey", "person"):
+        database.execute(f"DELETE FROM approvals_{table}")  # noqa: S608 - our own words
+    database.commit()
+    database.close()
+    serving.start()
+    assert serving.credentials["agent_key"] in serving.log
 
 
 def test_tells_every_story_of_the_demonstration(serve: Serve) -> None:
@@ -88,7 +116,15 @@ def test_verify_names_one_changed_byte_of_any_event(serve: Serve) -> None:
     ("variable", "value", "wanted"),
     [
         ("TOOLGATE_LEASE_SECONDS", "soon", "valid number"),
+        ("TOOLGATE_LEASE_SECONDS", "0", "greater than 0"),
+        ("TOOLGATE_LEASE_SECOND", "5", "Did you mean TOOLGATE_LEASE_SECONDS?"),
         ("TOOLGATE_MODE", "cloud", "'embedded' or 'production'"),
+        ("TOOLGATE_DATA_DIR", __file__, "File exists"),
+        ("TOOLGATE_SECRET_KEY_FILE", "/no/such/file", "No such file"),
+        ("TOOLGATE_DATABASE_URL", "mysql://here", "must be like postgres://"),
+        ("TOOLGATE_PUBLIC_URL", "gate.example.org", "must be like https://"),
+        ("TOOLGATE_TOOLS", "no_such_module", "No module named 'no_such_module'"),
+        ("TOOLGATE_TOOLS", "json", "json holds no Registry"),
         ("TOOLGATE_MODE", "production", "TOOLGATE_SECRET_KEY, TOOLGATE_DATABASE_URL, TOOLGATE_REDIS_URL"),
     ],
 )
@@ -98,6 +134,19 @@ def test_check_names_a_bad_variable_and_what_it_wants(variable: str, value: str,
     assert wanted in told.stderr
     assert value == "production" or variable in told.stderr
     assert "Traceback" not in told.stderr
+
+
+def test_serve_says_that_tools_cannot_be_loaded(tmp_path: Path) -> None:
+    told = Serving(tmp_path, {"TOOLGATE_TOOLS": "no_such_module"}).run("serve", "--port", "0")
+    assert told.returncode == 2
+    assert "TOOLGATE_TOOLS: no_such_module cannot be loaded" in told.stderr
+    assert "Traceback" not in told.stderr
+
+
+def test_verify_says_that_there_is_no_such_call(serve: Serve) -> None:
+    told = serve().run("verify", "01a23166-c946-7f7a-9bf4-1371e29da907")
+    assert told.returncode == 1
+    assert "There is no tool call 01a23166" in told.stderr
 
 
 def test_makes_agents_and_people(serve: Serve) -> None:

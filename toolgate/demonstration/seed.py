@@ -9,6 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib.auth.models import Group
+from django.db import transaction
 
 from approvals import access, lifecycle, resolution
 from approvals.clock import now
@@ -17,6 +18,7 @@ from approvals.models import Agent, DecisionKind, Person
 from approvals.models.actors import SYSTEM
 from toolgate.settings import settings
 
+AGENT = "shop-assistant"
 CREDENTIALS = settings.data_dir.resolve() / "credentials.json"
 PEOPLE: dict[str, dict[str, Any]] = {
     "ada": {"first_name": "Ada", "last_name": "Lovelace"},
@@ -34,6 +36,7 @@ def when_new() -> None:
             _make_calls(agent, people)
 
 
+@transaction.atomic  # people and the file that tells their secrets: both, or neither and the next start makes them
 def _make_people() -> tuple[Agent, dict[str, Person]]:
     support, _ = Group.objects.get_or_create(name="support")
     people, kept = {}, {}
@@ -43,7 +46,7 @@ def _make_people() -> tuple[Agent, dict[str, Person]]:
         person.groups.add(support)
         _, token = access.issue_personal_token(person=person, actor=SYSTEM, at=now(), name="demonstration")
         people[username], kept[username] = person, {"password": password, "token": token}
-    agent = Agent.objects.create(name="shop-assistant", description="The demonstration's agent")
+    agent, _ = Agent.objects.get_or_create(name=AGENT, defaults={"description": "The demonstration's agent"})
     _, key = access.issue_agent_key(agent=agent, actor=SYSTEM, at=now(), name="demonstration")
     _keep({"agent_key": key, "people": kept})
     return agent, people
@@ -97,6 +100,21 @@ def _make_calls(agent: Agent, people: dict[str, Person]) -> None:
     decide(submit("always_fails"), DecisionKind.APPROVE)
 
 
+def _example() -> tuple[str, dict[str, Any]]:
+    """A call to paste: a refund, or the first tool of a deployment of somebody's own with a value of each kind it wants."""
+    tools = resolution.registry()
+    if "refund_order" in tools or not tools.functions:
+        return "refund_order", {"order": 20, "amount": 5}
+    function = tools.functions[0]
+    properties = function.json_schema().get("properties", {})
+    return function.name, {name: _value(properties.get(name, {})) for name in function.required_param_names()}
+
+
+def _value(schema: dict[str, Any]) -> Any:
+    values = {"integer": 1, "number": 1, "boolean": True, "array": [], "object": {}}
+    return schema["enum"][0] if schema.get("enum") else values.get(str(schema.get("type")), "text")
+
+
 def welcome(url: str) -> str:
     """What to open and what to paste."""
     try:
@@ -104,7 +122,8 @@ def welcome(url: str) -> str:
     except FileNotFoundError:
         return f"toolgate serves {url}\n"
     people = "\n".join(f"    {name:<8}{secret['password']}" for name, secret in kept["people"].items())
-    body = '{"tool": "refund_order", "tool_call_id": "call_1", "arguments": {"order": 20, "amount": 5}}'
+    tool, arguments = _example()
+    body = json.dumps({"tool": tool, "tool_call_id": "call_1", "arguments": arguments})
     return f"""
 toolgate is here: {url}
 

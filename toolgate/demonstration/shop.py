@@ -17,6 +17,7 @@ CREATE TABLE IF NOT EXISTS orders (
     number INTEGER PRIMARY KEY, customer TEXT, email TEXT, total TEXT, currency TEXT, status TEXT
 );
 CREATE TABLE IF NOT EXISTS refunds (idempotency_key TEXT PRIMARY KEY, number INTEGER, amount TEXT, at TEXT);
+CREATE TABLE IF NOT EXISTS updates (idempotency_key TEXT PRIMARY KEY, changed INTEGER);
 CREATE TABLE IF NOT EXISTS runs (idempotency_key TEXT, tool TEXT, at TEXT);
 """
 ORDERS = [

@@ -99,9 +99,14 @@ def parse_sql(arguments: dict[str, Any], context: Any) -> dict[str, Any] | Error
 
 
 def run_sql(arguments: dict[str, Any], context: Any) -> str:
-    shop.note_run(context["idempotency_key"], "run_sql_update")
-    with shop.database() as database:
+    key = context["idempotency_key"]
+    shop.note_run(key, "run_sql_update")
+    with shop.database() as database:  # the key and the change are one transaction: a second run finds what the first one did
+        done = database.execute("SELECT changed FROM updates WHERE idempotency_key = ?", (key,)).fetchone()
+        if done:
+            return f"{done['changed']} rows had been changed already."
         changed = database.execute(arguments["statement"]).rowcount
+        database.execute("INSERT INTO updates VALUES (?, ?)", (key, changed))
     return f"{changed} rows changed."
 
 

@@ -14,6 +14,7 @@ from approvals import execution, lifecycle
 from approvals.clock import now
 from approvals.lifecycle import Submission
 from approvals.models import Agent
+from toolgate.demonstration import seed
 
 LIVES_FOR = 1.0
 
@@ -22,7 +23,7 @@ class Command(BaseCommand):
     help = "Submits one slow call, prints its id, begins to run it and kills itself while its body runs."
 
     def handle(self, **options: Any) -> None:
-        agent = Agent.objects.get(name="shop-assistant")
+        agent = Agent.objects.get(name=seed.AGENT)
         sent = Submission("slow_report", f"lost_{secrets.token_hex(4)}", '{"seconds": 30}')
         call, _ = lifecycle.submit(agent=agent, submission=sent, at=now())
         self.stdout.write(str(call.pk))

@@ -16,6 +16,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
 from toolgate.demonstration import seed
+from toolgate.management.commands.check import unusable_tools
 from toolgate.serve import listen, reachable, serve
 from toolgate.settings import settings
 
@@ -42,16 +43,22 @@ class Command(BaseCommand):
         os._exit(0 if is_over else 1)
 
     def _serve(self, listener: socket.socket, *, with_demo: bool) -> bool:
+        if not with_demo and "tools" not in settings.model_fields_set:
+            django_settings.TOOLGATE_TOOLS = ()
+        if problems := unusable_tools():
+            raise CommandError("\n".join(problems), returncode=2)
         call_command("migrate", interactive=False, verbosity=0)
         host, port, *_ = listener.getsockname()
         host = reachable(host)
         url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
         if with_demo:
             seed.when_new()
-        elif "tools" not in settings.model_fields_set:
-            django_settings.TOOLGATE_TOOLS = ()
         words = seed.welcome(url) if with_demo else f"toolgate serves {url}"
-        return serve(listener, lambda: self.stdout.write(words))
+        return serve(listener, lambda: self._say(words))
+
+    def _say(self, words: str) -> None:
+        self.stdout.write(words)
+        self.stdout.flush()  # or whoever reads it through a pipe waits for the end of the server
 
 
 def _listen(host: str, port: int) -> socket.socket:

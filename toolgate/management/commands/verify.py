@@ -6,7 +6,7 @@ import sys
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 
 from approvals import audit
 
@@ -19,6 +19,8 @@ class Command(BaseCommand):
 
     def handle(self, *, chain: str | None, **options: Any) -> None:
         found = [audit.verify_chain(chain)] if chain else list(audit.verify_all())
+        if chain and not found[0].length and found[0].is_whole:
+            raise CommandError(f"There is no tool call {chain}, nor a trail of one.")
         broken = [one for one in found if not one.is_whole]
         for one in broken:
             event = f" (event {one.event_id})" if one.event_id else ""

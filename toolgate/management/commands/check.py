@@ -1,0 +1,79 @@
+"""toolgate check: can this deployment work as it is configured?"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import os
+import traceback
+from pathlib import PurePath
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.conf import settings as django_settings
+from django.core.management.base import CommandError
+from django.core.management.commands import check
+
+from approvals import resolution
+from toolgate.settings import Settings, settings
+from toolgate.tools.registry import Registry
+
+WANTED = {
+    "database_url": (("sqlite", "postgres", "postgresql"), "postgres://user:password@host/name or sqlite:///path"),
+    "redis_url": (("redis", "rediss", "unix"), "redis://host:6379/0"),
+    "public_url": (("http", "https"), "https://gate.example.org"),
+}
+
+
+class Command(check.Command):
+    help = (
+        "Looks whether settings and tools can work; names what cannot and what it should be. Exits with 2 if anything cannot."
+    )
+
+    def handle(self, *app_labels: list[str], **options: Any) -> None:
+        if problems := [*unknown_variables(), *bad_addresses(), *unusable_tools()]:
+            raise CommandError("\n".join(problems), returncode=2)
+        super().handle(*app_labels, **options)
+
+
+def unknown_variables() -> list[str]:
+    """Variables that look like settings and are none: a slip of the pen would pass in silence."""
+    known = {f"TOOLGATE_{name.upper()}" for name in Settings.model_fields}
+    given = (name for name in os.environ if name.startswith("TOOLGATE_"))
+    unknown = sorted(name for name in given if name not in known and name.removesuffix("_FILE") not in known)
+    return [f"{name}: there is no such setting.{_meant(name, known)}" for name in unknown]
+
+
+def _meant(name: str, known: set[str]) -> str:
+    near = difflib.get_close_matches(name, sorted(known), n=1)
+    return f" Did you mean {near[0]}?" if near else " docs/settings.md lists them all."
+
+
+def bad_addresses() -> list[str]:
+    return [
+        f"TOOLGATE_{name.upper()}: must be like {example}"
+        for name, (schemes, example) in WANTED.items()
+        if (url := getattr(settings, name)) and urlsplit(url).scheme not in schemes
+    ]
+
+
+def unusable_tools() -> list[str]:
+    """What keeps the modules of TOOLGATE_TOOLS from being loaded, with the line that raised."""
+    problems = [problem for name in django_settings.TOOLGATE_TOOLS if (problem := _problem(name))]
+    if not problems:
+        try:
+            resolution.registry()
+        except ValueError as error:  # names that clash between modules
+            problems = [f"TOOLGATE_TOOLS: {error}"]
+    return problems
+
+
+def _problem(name: str) -> str:
+    try:
+        module = importlib.import_module(name)
+    except Exception as error:  # noqa: BLE001 - whatever somebody's module raises is told
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        place = "" if frame.filename.startswith("<frozen") else f" ({PurePath(frame.filename).name}, line {frame.lineno})"
+        return f"TOOLGATE_TOOLS: {name} cannot be loaded: {type(error).__name__}: {error}{place}"
+    found = any(isinstance(value, Registry) for value in vars(module).values())
+    return "" if found else f"TOOLGATE_TOOLS: {name} holds no Registry."
