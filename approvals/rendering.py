@@ -27,6 +27,7 @@ from pydantic import BaseModel
 
 from toolgate.tools.canonical import canonical
 
+MASK = "••••••"  # stands for what is secret
 MAX_DEPTH = 150
 MAX_DIGITS = 4300  # Python's own limit for reading an integer back
 
@@ -216,9 +217,9 @@ def without(tree: Any, paths: list[list[str]]) -> Any:
     return replaced(tree, paths, _GONE)
 
 
-def masked(tree: Any, paths: Iterable[str], mask: str = "••••••") -> Any:
+def masked(tree: Any, paths: Iterable[str]) -> Any:
     """`tree` with the values at dotted `paths` replaced by a mask."""
-    return replaced(tree, [path.split(".") for path in paths], mask)
+    return replaced(tree, [path.split(".") for path in paths], MASK)
 
 
 _GONE = object()

@@ -8,13 +8,16 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from approvals.api.callers import Caller, caller_of
-from approvals.api.masking import shown, shown_arguments
 from approvals.api.renderers import StoredJSON
+from approvals.clock import now
 from approvals.lifecycle import may_decide
+from approvals.masking import secrets_of, without_secrets
 from approvals.models import AuditEvent, Decision, Interrupt, Person, Resolution, Status, ToolCall
 from approvals.policies import Verdict
-from approvals.rendering import masked, sha256
+from approvals.rendering import MASK, masked, read, sha256
 from approvals.resolution import Resolved
+from toolgate.tools.canonical import exact
+from toolgate.tools.tool_call import ArgumentsError
 
 
 def call_answer(request: Request, call: ToolCall, status: int = 200) -> Response:
@@ -59,12 +62,12 @@ def call_data(call: ToolCall, caller: Caller) -> dict[str, Any]:
         "settled": call.is_settled,
         "risk": str(call.risk),
         "arguments": {
-            "submitted": shown_arguments(call, call.submitted) if person else sent,
+            "submitted": _sent(call, call.submitted) if person else sent,
             "resolved": _resolved(call, call.resolution),
             "effective": _resolved(call, call.effective),
         },
         "digest": call.resolution.digest if call.resolution else "",
-        "allowed_decisions": [str(kind) for kind in (may_decide(call, person) if person else call.allowed_decisions)],
+        "allowed_decisions": [str(kind) for kind in (may_decide(call, person, now()) if person else call.allowed_decisions)],
         "approvals": {"given": len(call.votes()), "required": call.approvals_required},
         "decisions": [decision_data(decision, call, is_person=person is not None) for decision in call.decisions.all()],
         "interrupt": interrupt_data(asked) if asked else None,
@@ -84,7 +87,22 @@ def call_data(call: ToolCall, caller: Caller) -> dict[str, Any]:
 
 
 def _resolved(call: ToolCall, resolved: Resolution | None) -> Any:
-    return shown(call, resolved.resolved) if resolved else None
+    """What came out, exactly as it stands unless something in it is secret; None for nothing."""
+    if resolved is None or not resolved.resolved:
+        return None
+    secrets = secrets_of(call)
+    return masked(read(resolved.resolved), secrets) if secrets else StoredJSON(resolved.resolved)
+
+
+def _sent(call: ToolCall, text: str) -> Any:
+    """Arguments as they were sent, an object or the JSON text of one; what is secret is masked in either form."""
+    if not text or not secrets_of(call):
+        return StoredJSON(text) if text else None
+    try:
+        shown = without_secrets(call, text)
+    except ArgumentsError:  # not readable, so nobody can tell what in it is secret
+        return MASK
+    return exact(shown) if isinstance(read(text), str) else shown
 
 
 def decision_data(decision: Decision, call: ToolCall, *, is_person: bool) -> dict[str, Any]:
@@ -98,7 +116,7 @@ def decision_data(decision: Decision, call: ToolCall, *, is_person: bool) -> dic
         "person": who,
         "reason": decision.reason,
         "response": decision.response or None,
-        "edited_arguments": shown_arguments(call, decision.edited_arguments),
+        "edited_arguments": _sent(call, decision.edited_arguments),
         "digest": decision.digest,
         "counts": decision.counts,
         "round": decision.review_round,

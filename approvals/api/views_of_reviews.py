@@ -17,11 +17,11 @@ from approvals.api import answers, pages, queries, requests, shapes
 from approvals.api.answers import call_answer
 from approvals.api.callers import caller_of, find, person_of, reviewer_of, with_groups
 from approvals.api.endpoint import Endpoint, outcome
-from approvals.api.masking import unmasked
 from approvals.api.permissions import IsPerson
 from approvals.clock import now
 from approvals.lifecycle import NotPossible
 from approvals.lifecycle.reviewers import require_reviewer
+from approvals.masking import with_secrets
 from approvals.models import WAITS_FOR_PEOPLE, DecisionKind, Risk, Status, ToolCall, ToolCallQuerySet
 
 NEVER = datetime(9999, 1, 1, tzinfo=UTC)
@@ -70,7 +70,7 @@ class Decisions(Endpoint):
 def _decide(request: Request, call_id: UUID, sent: dict[str, Any]) -> ToolCall:
     call, kind = find(request, call_id), DecisionKind(sent.pop("kind"))
     if "edited_arguments" in sent:
-        sent["edited_arguments"] = unmasked(call, sent["edited_arguments"])
+        sent["edited_arguments"] = with_secrets(call, sent["edited_arguments"])
     lifecycle.decide(call_id=call_id, reviewer=reviewer_of(request), kind=kind, at=now(), **sent)
     return find(request, call_id)
 
@@ -114,7 +114,7 @@ class Preview(Endpoint):
         if call.status != Status.PENDING:
             code = "already_settled" if call.is_settled else "wrong_status"
             raise NotPossible(code, f"Its arguments can no longer be edited: it is {call.status}.", call)
-        resolved, verdict = lifecycle.preview_edit(call_id=call_id, edited_arguments=unmasked(call, edited))
+        resolved, verdict = lifecycle.preview_edit(call_id=call_id, edited_arguments=with_secrets(call, edited))
         return Response(answers.parsed_data(resolved) | {"policy": answers.verdict_data(verdict)})
 
 

@@ -9,7 +9,7 @@ from approvals.lifecycle.answering import answer_interrupt, settle
 from approvals.lifecycle.deciding import decide, preview_edit, see
 from approvals.lifecycle.ending import cancel, expire
 from approvals.lifecycle.executing import Ending, Worker, claim, drift, finish, lose, renew
-from approvals.lifecycle.reviewers import Reviewer, is_own, may_act, may_decide
+from approvals.lifecycle.reviewers import Reviewer, has_voted, is_over, is_own, is_own_edit, may_act, may_decide
 from approvals.lifecycle.submitting import Submission, submit
 from approvals.lifecycle.transitions import TRANSITIONS, NotPossible, Transition
 
@@ -28,7 +28,10 @@ __all__ = [
     "drift",
     "expire",
     "finish",
+    "has_voted",
+    "is_over",
     "is_own",
+    "is_own_edit",
     "lose",
     "may_act",
     "may_decide",

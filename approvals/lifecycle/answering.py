@@ -10,8 +10,8 @@ from approvals.lifecycle.ending import end_if_overdue
 from approvals.lifecycle.moving import deadlines, get, move, require, result_text, verb
 from approvals.lifecycle.reviewers import Reviewer, is_own, require_reviewer
 from approvals.lifecycle.transitions import NotPossible, S
-from approvals.models import EventKind, Interrupt, Status, ToolCall, Verb
-from approvals.rendering import sha256
+from approvals.models import AuditEvent, EventKind, Interrupt, Status, ToolCall, Verb
+from approvals.rendering import read, sha256
 from toolgate.tools.canonical import canonical
 from toolgate.tools.definition import FunctionDefinitionError
 from toolgate.tools.parsers import schema_problems
@@ -61,15 +61,20 @@ def _misfit(asked: Interrupt, answer: Any) -> str:
 
 @verb
 def settle(*, call_id: UUID, reviewer: Reviewer, outcome: str, reason: str, at: datetime) -> ToolCall:
-    """outcome_unknown → what a person found out: `succeeded`, `failed`, or `run_again`. A reason is compulsory."""
-    call = get(call_id)
+    """outcome_unknown → what a person found out: `succeeded`, `failed`, or `run_again`. A reason is compulsory.
+
+    The same again by the same person is harmless. Raises NotPossible: `wrong_status`, `already_settled`, `not_a_reviewer`,
+    `reason_missing`, `self_approval`.
+    """
+    call, facts = get(call_id), {"reason": sha256(reason), "outcome": outcome}
+    if call.status != S.OUTCOME_UNKNOWN and _was_said(call, reviewer, facts):
+        return call
     require(call, Verb.SETTLE, at)
     require_reviewer(call, reviewer.person)
     if not reason.strip():
         raise NotPossible("reason_missing", "Say how you know what happened: it goes into the trail.", call)
     if outcome == "run_again" and not call.verdict["self_approval"] and is_own(call, reviewer.person):
         raise NotPossible("self_approval", "Nobody sends their own to run again: this call is made on your behalf.", call)
-    facts = {"reason": sha256(reason), "outcome": outcome}
     if outcome == "run_again":
         columns = deadlines(S.APPROVED, call.verdict, at)
         return move(
@@ -86,3 +91,9 @@ def settle(*, call_id: UUID, reviewer: Reviewer, outcome: str, reason: str, at: 
     result = result_text(call, text, is_error=outcome == "failed")
     target = Status(outcome)
     return move(call, target, verb=Verb.SETTLE, kind=EventKind.SETTLED, actor=reviewer.actor, at=at, facts=facts, result=result)
+
+
+def _was_said(call: ToolCall, reviewer: Reviewer, facts: dict[str, str]) -> bool:
+    said = AuditEvent.objects.filter(chain=str(call.pk), kind__in=(EventKind.SETTLED, EventKind.RUN_AGAIN))
+    last = said.order_by("sequence").last()
+    return last is not None and last.actor_id == str(reviewer.person.pk) and facts.items() <= read(last.data).items()

@@ -25,9 +25,9 @@ from approvals.lifecycle.moving import (
     set_groups,
     verb,
 )
-from approvals.lifecycle.reviewers import ENDS_IT, Reviewer, is_own, require_reviewer
+from approvals.lifecycle.reviewers import ENDS_IT, Reviewer, is_own, is_own_edit, require_reviewer
 from approvals.lifecycle.transitions import NotPossible, S
-from approvals.models import Decision, DecisionKind, EventKind, Outcome, Person, Status, ToolCall, Verb, When
+from approvals.models import Decision, DecisionKind, EventKind, Outcome, Status, ToolCall, Verb, When
 from approvals.models.actors import SYSTEM
 from approvals.policies import Verdict
 from approvals.rendering import read
@@ -120,6 +120,15 @@ class _Answer:
     edit: _Edit | None
     at: datetime
 
+    @property
+    def edited_arguments(self) -> str:
+        return self.edit.resolved.input if self.edit else ""
+
+    @property
+    def said(self) -> str:
+        """What the agent receives instead of a result. Of any other kind of answer it is no part."""
+        return self.response if self.kind == DecisionKind.RESPOND else ""
+
 
 @verb
 def _decide(call_id: UUID, answer: _Answer) -> ToolCall:
@@ -135,9 +144,8 @@ def _decide(call_id: UUID, answer: _Answer) -> ToolCall:
 def _is_repeat(call: ToolCall, answer: _Answer) -> bool:
     """A second press of the same button: the same person, kind and digest. It changes nothing and is told so truthfully."""
     mine = [d for d in call.decisions.all() if d.person_id == answer.reviewer.person.pk and d.kind == answer.kind]
-    edited = answer.edit.resolved.input if answer.edit else ""
-    same = (answer.digest, edited, answer.response)
-    return any((d.digest, d.edited_arguments, d.response) == same for d in mine if d.review_round >= call.review_round - 1)
+    said = (answer.digest, answer.edited_arguments, answer.said)
+    return any((d.digest, d.edited_arguments, d.response) == said for d in mine if d.review_round == call.review_round)
 
 
 def _require_may_decide(call: ToolCall, answer: _Answer) -> None:
@@ -148,17 +156,12 @@ def _require_may_decide(call: ToolCall, answer: _Answer) -> None:
         raise NotPossible("not_allowed", f"The policy of this call does not allow that. Allowed: {allowed}.", call)
     if answer.kind not in ENDS_IT and not verdict["self_approval"] and is_own(call, person):
         raise NotPossible("self_approval", "Nobody approves their own: this call is made on your behalf.", call)
-    if answer.kind == DecisionKind.APPROVE and not verdict["editor_may_approve"] and _edited_by(call, person):
+    if answer.kind == DecisionKind.APPROVE and is_own_edit(call, person):
         raise NotPossible("own_edit", "You edited these arguments; the policy wants somebody else to approve them.", call)
     if answer.kind == DecisionKind.REQUEST_CHANGES and not answer.reason.strip():
         raise NotPossible("reason_missing", "Say what should change: the agent reads it.", call)
     if answer.kind == DecisionKind.RESPOND and not answer.response.strip():
         raise NotPossible("response_missing", "Write the answer that the agent receives instead of a result.", call)
-
-
-def _edited_by(call: ToolCall, person: Person) -> bool:
-    edits = [d for d in call.decisions.all() if d.kind == DecisionKind.EDIT]
-    return any(d.person_id == person.pk and d.review_round == call.review_round for d in edits)
 
 
 def _require_fresh(call: ToolCall, answer: _Answer) -> None:
@@ -180,8 +183,8 @@ def _record_decision(call: ToolCall, answer: _Answer, *, review_round: int, coun
         counts=counts,
         digest=answer.digest,
         reason=answer.reason,
-        response=answer.response,
-        edited_arguments=answer.edit.resolved.input if answer.edit else "",
+        response=answer.said,
+        edited_arguments=answer.edited_arguments,
         decided_at=answer.at,
         person=person,
         person_name=person.label,

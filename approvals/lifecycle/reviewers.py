@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from approvals.lifecycle.transitions import NotPossible
 from approvals.models import WAITS_FOR_PEOPLE, DecisionKind, Person, ToolCall
@@ -37,16 +38,33 @@ def is_own(call: ToolCall, person: Person) -> bool:
     return call.on_behalf_of.strip().casefold() in names or call.agent.owner_id == person.pk
 
 
-def may_decide(call: ToolCall, person: Person) -> list[str]:
+def has_voted(call: ToolCall, person: Person) -> bool:
+    """Whether this person's approval of what is shown now counts already."""
+    return any(vote.person_id == person.pk for vote in call.votes())
+
+
+def is_own_edit(call: ToolCall, person: Person) -> bool:
+    """They proposed these arguments, and the policy wants somebody else to approve them."""
+    edits = [one for one in call.decisions.all() if one.kind == DecisionKind.EDIT and one.review_round == call.review_round]
+    return not call.verdict.get("editor_may_approve", True) and any(one.person_id == person.pk for one in edits)
+
+
+def is_over(call: ToolCall, at: datetime) -> bool:
+    """Its time ended, whether or not the clock has said so yet."""
+    return not call.is_settled and call.expires_at is not None and call.expires_at <= at
+
+
+def may_decide(call: ToolCall, person: Person, at: datetime) -> list[str]:
     """The kinds of decision that this person may take on this call now; empty when none. The verbs check again."""
     try:
         require_reviewer(call, person)
     except NotPossible:
         return []
-    kinds = call.allowed_decisions
+    kinds = [] if is_over(call, at) else call.allowed_decisions
     if not call.verdict.get("self_approval") and is_own(call, person):
         kinds = [kind for kind in kinds if kind in ENDS_IT]
-    if call.resolution is None or not call.resolution.digest:
+    is_unclear = call.resolution is None or not call.resolution.digest
+    if is_unclear or has_voted(call, person) or is_own_edit(call, person):
         kinds = [kind for kind in kinds if kind != DecisionKind.APPROVE]
     return kinds
 

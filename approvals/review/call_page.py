@@ -9,11 +9,11 @@ from typing import Any
 
 from approvals import audit, resolution
 from approvals.clock import now
-from approvals.lifecycle import is_own, may_act, may_decide
+from approvals.lifecycle import has_voted, is_over, is_own, is_own_edit, may_act, may_decide
+from approvals.masking import secrets_of, without_secrets
 from approvals.models import (
     AuditEvent,
     Decision,
-    DecisionKind,
     EventKind,
     Execution,
     Interrupt,
@@ -26,8 +26,7 @@ from approvals.models import (
 from approvals.rendering import masked, read
 from approvals.review.cautions import Caution, cautions_of
 from approvals.review.differences import Difference, differences
-from approvals.review.masking import secrets_of
-from approvals.review.values import MASK, Node, mark_changes, nodes_of, pretty
+from approvals.review.values import Node, mark_changes, nodes_of, pretty
 from toolgate.tools.canonical import exact
 from toolgate.tools.registry import Registration
 from toolgate.tools.tool_call import ArgumentsError
@@ -77,7 +76,7 @@ class CallPage:
 
     @cached_property
     def secrets(self) -> tuple[str, ...]:
-        return secrets_of(self.call, self.registration)
+        return secrets_of(self.call)
 
     @property
     def row(self) -> Resolution | None:
@@ -102,13 +101,13 @@ class CallPage:
     def submitted(self) -> dict[str, Any] | None:
         """What was sent, masked; None when it is no object."""
         try:
-            sent: dict[str, Any] = masked(resolution.arguments_of(self.call.submitted), self.secrets, MASK)
+            sent: dict[str, Any] = without_secrets(self.call, self.call.submitted)
         except ArgumentsError:
             return None
         return sent
 
     def tree_of(self, row: Resolution | None) -> dict[str, Any] | None:
-        tree = masked(read(row.resolved), self.secrets, MASK) if row and row.resolved else None
+        tree = masked(read(row.resolved), self.secrets) if row and row.resolved else None
         return tree if isinstance(tree, dict) else None
 
     @property
@@ -171,11 +170,7 @@ class CallPage:
 
     @cached_property
     def kinds(self) -> list[str]:
-        if self.is_overdue:
-            return []
-        allowed = may_decide(self.call, self.person)
-        closed = self.has_voted or self.is_own_edit
-        return [kind for kind in allowed if not (closed and kind == DecisionKind.APPROVE)]
+        return may_decide(self.call, self.person, now())
 
     @cached_property
     def may_act(self) -> bool:
@@ -184,7 +179,7 @@ class CallPage:
     @property
     def is_overdue(self) -> bool:
         """Its time is over and the clock has not said so yet."""
-        return not self.call.is_settled and self.call.expires_at is not None and self.call.expires_at <= now()
+        return is_over(self.call, now())
 
     @property
     def is_own(self) -> bool:
@@ -197,14 +192,12 @@ class CallPage:
 
     @cached_property
     def has_voted(self) -> bool:
-        return any(vote.person_id == self.person.pk for vote in self.votes)
+        return has_voted(self.call, self.person)
 
     @property
     def is_own_edit(self) -> bool:
         """They edited these arguments, and the policy wants somebody else to approve them."""
-        mine = [one for one in self.call.decisions.all() if one.person_id == self.person.pk and one.kind == DecisionKind.EDIT]
-        is_theirs = any(one.review_round == self.call.review_round for one in mine)
-        return is_theirs and not self.call.verdict.get("editor_may_approve", True)
+        return is_own_edit(self.call, self.person)
 
     @property
     def needs_second_step(self) -> bool:

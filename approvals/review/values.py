@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from approvals.rendering import masked, read
+from approvals.rendering import MASK, masked, read
 from approvals.review import reading
 from approvals.review.visible import deceptions
 from toolgate.tools.canonical import exact
@@ -19,7 +19,6 @@ LONG_TEXT, LONG_LINES = 1000, 20
 MANY_ITEMS, MOST_NODES, DEEPEST = 200, 2000, 6
 FOLDED_ITEMS = 25
 MOST_COLUMNS = 6
-MASK = "••••••"
 ALL = "all arguments"  # what stands for them when they are too many for a table
 _CODE = re.compile(r"(?i)(?:^|_)(?:sql|statement|query|code|script|command|regex|json|yaml|html|xml)$")
 
@@ -72,7 +71,7 @@ def _is_after(node: Node) -> bool:
 
 def nodes_of(resolved: str, types: str, schema: Mapping[str, Any], secrets: Sequence[str]) -> list[Node]:
     """The top-level values of canonical JSON, with the declared descriptions as labels; secrets are masked."""
-    tree = masked(read(resolved), secrets, MASK) if resolved else {}
+    tree = masked(read(resolved), secrets) if resolved else {}
     if not isinstance(tree, dict):
         return [_Reader(read(types)).node("value", tree, "", 0)]
     if len(tree) > MOST_NODES:

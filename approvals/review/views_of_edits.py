@@ -13,6 +13,7 @@ from django.shortcuts import redirect, render
 from approvals import lifecycle
 from approvals.clock import now
 from approvals.lifecycle import NotPossible
+from approvals.masking import with_secrets, without_secrets
 from approvals.models import DecisionKind, Outcome, Status, ToolCall
 from approvals.policies import Verdict
 from approvals.rendering import masked, read
@@ -21,11 +22,12 @@ from approvals.review.call_page import CallPage, call_page
 from approvals.review.differences import Difference, differences
 from approvals.review.door import find, person_of, reviewer_of, writing
 from approvals.review.forms import PRESETS, Typed
-from approvals.review.masking import editable, with_secrets
-from approvals.review.values import MASK, Node, nodes_of
+from approvals.review.values import Node, nodes_of, pretty
 from approvals.review.views_of_calls import on_to_the_next, show
+from approvals.review.visible import in_json
 from toolgate.tools.canonical import canonical
 from toolgate.tools.json_text import JSONTextError, read_json
+from toolgate.tools.tool_call import ArgumentsError
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,7 @@ class Preview:
     @property
     def changes(self) -> list[Difference]:
         rendered = self.resolved.rendered
-        new = masked(read(rendered.text), self.page.secrets, MASK) if rendered else {}
+        new = masked(read(rendered.text), self.page.secrets) if rendered else {}
         return list(differences(self.page.tree_of(self.page.row) or {}, new))
 
     @property
@@ -82,8 +84,17 @@ def edit(request: HttpRequest, call_id: UUID) -> HttpResponse:
         return show(request, found, 409, problem=f"These arguments cannot be edited{_any_more(found)}.", typed=typed, lost=text)
     if request.method != "POST":
         shown = found.resolution.digest if found.resolution else ""
-        return _form(request, page, editable(found, page.secrets), Typed(digest=shown))
+        return _form(request, page, _editable(page), Typed(digest=shown))
     return _form(request, page, text, typed, **_checked(page, text))
+
+
+def _editable(page: CallPage) -> str:
+    """The arguments that are in force, as JSON to edit: secrets masked, deceiving characters as escapes."""
+    text = page.call.resolution.input if page.call.resolution else page.call.submitted
+    try:
+        return in_json(pretty(without_secrets(page.call, text)))
+    except ArgumentsError:
+        return "not shown: it may hold secrets and cannot be read" if page.secrets else text
 
 
 def _any_more(found: ToolCall) -> str:
@@ -108,8 +119,8 @@ def _checked(page: CallPage, text: str) -> dict[str, Any]:
 
 def _arguments(page: CallPage, text: str) -> str:
     """The JSON text to use: as typed, with the real values where masks still stand."""
-    typed = read_json(text)
-    return with_secrets(typed, page.call, page.secrets) if page.secrets else text
+    read_json(text)
+    return with_secrets(page.call, text)
 
 
 def _save(request: HttpRequest, page: CallPage, text: str, typed: Typed) -> HttpResponse:

@@ -119,6 +119,17 @@ def test_lost_call_is_settled_by_what_a_person_found(
     assert settled.body["status"] == status
 
 
+@pytest.mark.parametrize("outcome", ["succeeded", "run_again"])
+def test_settlement_said_again_is_harmless_and_another_is_refused(
+    outcome: str, as_person: Caller, as_second_person: Caller, make_call: CallMaker
+) -> None:
+    path, said = f"tool-calls/{make_call(Status.OUTCOME_UNKNOWN).pk}/settlement", {"outcome": outcome, "reason": "I looked"}
+    first, again = as_person.post(path, said), as_person.post(path, said)
+    assert (again.status, again.body) == (200, first.body)
+    assert as_second_person.post(path, said).status == 409
+    assert as_person.post(path, {**said, "reason": "I looked twice"}).status == 409
+
+
 def test_trail_of_a_call_and_a_look_at_all_of_it(as_person: Caller, as_auditor: Caller, make_call: CallMaker) -> None:
     call = make_call(Status.SUCCEEDED)
     events = as_person.get("audit-events", {"tool_call": str(call.pk)}).body["results"]

@@ -45,7 +45,8 @@ def test_are_masked_within_text(text: str, shown: str, call: ToolCall, make_call
     assert read.body["arguments"]["submitted"].replace(" ", "") == shown.replace(" ", "")
 
 
-def test_stay_masked_when_the_tool_is_gone(call: ToolCall, as_person: Caller, settings: Any, make_call: CallMaker) -> None:
+def test_stay_masked_when_the_tool_is_gone(as_person: Caller, settings: Any, make_call: CallMaker) -> None:
+    call = make_call.submit(register(make_call.tools, "credential", secrets=["token"]), SENT)
     settings.TOOLGATE_TOOLS = ()
     resolution.registry.cache_clear()
     read = as_person.get(f"tool-calls/{call.pk}")

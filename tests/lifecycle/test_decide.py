@@ -41,6 +41,15 @@ def test_one_person_twice_is_one_of_two(make_call: CallMaker, tools: Any, second
     assert make_call.decide(call, APPROVE, **by(second_reviewer)).status == Status.APPROVED
 
 
+def test_vote_counts_anew_after_an_edit_that_means_the_same(make_call: CallMaker, tools: Any, second_reviewer: Person) -> None:
+    call = make_call.submit(register(tools, "two", approvals=2), {"a": 1})
+    make_call.decide(call, APPROVE)
+    assert make_call.decide(call, EDIT, edited_arguments='{ "a": 1 }', **by(second_reviewer)).review_round == 2
+    make_call.decide(call, APPROVE)
+    assert [vote.person for vote in ToolCall.objects.get(pk=call.pk).votes()] == [make_call.reviewer.person]
+    assert make_call.decide(call, APPROVE, **by(second_reviewer)).status == Status.APPROVED
+
+
 def test_one_rejection_ends_a_quorum(make_call: CallMaker, tools: Any, second_reviewer: Person) -> None:
     call = make_call.submit(register(tools, "two", approvals=2))
     make_call.decide(call, APPROVE)
@@ -90,7 +99,7 @@ def test_auditors_decide_nothing(make_call: CallMaker, auditor: Person) -> None:
 def test_only_what_the_policy_allows(make_call: CallMaker, tools: Any) -> None:
     call = make_call.submit(register(tools, "yes or no", allowed_decisions=["approve", "reject"]))
     assert refusal(make_call, call, DecisionKind.RESPOND, response="x") == "not_allowed"
-    assert lifecycle.may_decide(call, make_call.reviewer.person) == ["approve", "reject"]
+    assert lifecycle.may_decide(call, make_call.reviewer.person, now()) == ["approve", "reject"]
 
 
 def test_stale_digest_is_refused_and_told(make_call: CallMaker) -> None:
@@ -210,3 +219,45 @@ def test_deadlines_come_from_policy_and_the_shorter_wish(make_call: CallMaker, t
         call = make_call.submit(tool, timeout=timeout)
         assert call.expires_at is not None
         assert call.expires_at - call.submitted_at == timedelta(hours=hours)
+
+
+def _voted(make: CallMaker, tools: Any) -> ToolCall:
+    return make.decide(make.submit(register(tools, "two", approvals=2)), APPROVE)
+
+
+def _edited(make: CallMaker, tools: Any) -> ToolCall:
+    call = make.submit(register(tools, "four eyes", editor_may_approve=False))
+    return make.decide(call, EDIT, edited_arguments='{"a": 2}')
+
+
+def _overdue(make: CallMaker, tools: Any) -> ToolCall:
+    call = make()
+    ToolCall.objects.filter(pk=call.pk).update(expires_at=now() - timedelta(seconds=1))
+    return call
+
+
+SITUATIONS: dict[str, Callable[[CallMaker, Any], ToolCall]] = {
+    "free to decide": lambda make, tools: make(),
+    "voted already": _voted,
+    "edited it": _edited,
+    "overdue": _overdue,
+    "their own": lambda make, tools: make(on_behalf_of="ada"),
+    "of another group": lambda make, tools: make.submit(register(tools, "grouped", groups=["finance"])),
+    "narrow policy": lambda make, tools: make.submit(register(tools, "narrow", allowed_decisions=["approve", "respond"])),
+    "settled": lambda make, tools: make(Status.REJECTED),
+}
+
+
+@pytest.mark.parametrize("situation", SITUATIONS)
+def test_what_is_offered_is_what_is_possible(situation: str, make_call: CallMaker, tools: Any) -> None:
+    answers = {"edited_arguments": '{"a": 3}', "reason": "r", "response": "r"}
+    for kind in DecisionKind:
+        call = ToolCall.objects.with_everything().get(pk=SITUATIONS[situation](make_call, tools).pk)
+        is_offered = kind in lifecycle.may_decide(call, make_call.reviewer.person, now())
+        before = Decision.objects.count()
+        try:
+            make_call.decide(call, kind, **answers)
+        except NotPossible:
+            assert not is_offered, kind
+        else:
+            assert is_offered == (Decision.objects.count() > before), kind

@@ -138,6 +138,7 @@ class Registration:
             "async": function.async_,
             "parser": identity(function.parse_args) if function.parse_args is not None else None,
             "volatile": list(self.volatile),
+            "secrets": list(self.secrets),
             "version": self.version,
         }
 
