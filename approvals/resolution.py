@@ -78,18 +78,25 @@ class Resolved:
         return row
 
 
+kept_declarations: set[str] = set()  # those that this process has found stored; there are as many as tools, and they stay
+
+
 def keep_declaration(text: str) -> str | None:
     """Stores a declaration's text once; answers its digest, the key under which it is found."""
     if not text:
         return None
-    kept, _ = Declaration.objects.get_or_create(digest=sha256(text), defaults={"text": text})
-    return kept.digest
+    digest = sha256(text)
+    if digest not in kept_declarations:
+        _, is_new = Declaration.objects.get_or_create(digest=digest, defaults={"text": text})
+        if not is_new:  # a new one may yet be rolled back
+            kept_declarations.add(digest)
+    return digest
 
 
 def context_for(call: ToolCall) -> dict[str, Any]:
     """What parser and body receive as context: what the agent sent, and what only the gate can say."""
     context: dict[str, Any] = read_json(call.context)
-    answered = call.interrupts.filter(answered_at__isnull=False) if call.attempt else ()
+    answered = call.interrupts.filter(answered_at__isnull=False) if call.attempt > 1 else ()
     return context | {
         "tool_call_id": call.tool_call_id,
         "idempotency_key": str(call.pk),

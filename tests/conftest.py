@@ -41,6 +41,12 @@ _numbers = itertools.count()
 
 
 @pytest.fixture(autouse=True)
+def _empty_database() -> None:
+    """Each test begins with one, so nothing is known to be stored."""
+    resolution.kept_declarations.clear()
+
+
+@pytest.fixture(autouse=True)
 def _quick_passwords(settings: Any) -> None:
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 

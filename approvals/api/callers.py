@@ -9,7 +9,9 @@ from django.db.models import prefetch_related_objects
 from rest_framework.exceptions import NotAuthenticated
 from rest_framework.request import Request
 
+from approvals.clock import now
 from approvals.lifecycle import NotPossible, Reviewer
+from approvals.lifecycle.ending import end_if_overdue
 from approvals.models import Agent, Person, ToolCall, ToolCallQuerySet
 
 
@@ -72,7 +74,20 @@ def visible_calls(request: Request) -> ToolCallQuerySet:
 
 def find(request: Request, call_id: UUID) -> ToolCall:
     """The call, if this caller may see it. What somebody may not see is not there for them."""
-    call = visible_calls(request).with_everything().filter(pk=call_id).first()
+    return _found(visible_calls(request).with_everything().filter(pk=call_id).first())
+
+
+def find_in_time(request: Request, call_id: UUID) -> ToolCall:
+    """The same; what is overdue is ended first, so that nobody is told that it still waits."""
+    call = find(request, call_id)
+    return find(request, call_id) if end_if_overdue(call, now()) else call
+
+
+def require_visible(request: Request, call_id: UUID) -> None:
+    _found(visible_calls(request).only("pk").filter(pk=call_id).first())
+
+
+def _found(call: ToolCall | None) -> ToolCall:
     if call is None:
         raise NotPossible("unknown_call", "There is no such tool call that you may see.")
     return call

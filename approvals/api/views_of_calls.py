@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from approvals import lifecycle
 from approvals.api import answers, pages, queries, requests, shapes, waiting
 from approvals.api.answers import call_answer
-from approvals.api.callers import agent_of, caller_of, find, reviewer_of, visible_calls, with_groups
+from approvals.api.callers import agent_of, caller_of, find, find_in_time, reviewer_of, visible_calls, with_groups
 from approvals.api.endpoint import Endpoint, outcome
 from approvals.api.parsers import Body
 from approvals.api.permissions import IsAgent, IsAgentToWrite
@@ -120,11 +120,11 @@ class OneToolCall(Endpoint):
     def get(self, request: Request, call_id: UUID) -> Response:
         """One call; with `wait`, held until it moves. That a person was shown it is recorded once."""
         queries.require_known(request, {"wait", "until"})
-        wait, call = waiting.asked_for(request), find(request, call_id)
-        this = ToolCall.objects.filter(pk=call_id)
-        waiting.end_overdue(this)
-        waiting.hold(wait, lambda: wait.is_over(this))
-        call = find(request, call_id)
+        wait, call = waiting.asked_for(request), find_in_time(request, call_id)
+        if wait.seconds and not wait.have_moved([call.status]):
+            this = ToolCall.objects.filter(pk=call_id)
+            waiting.hold(wait, lambda: wait.is_over(this))
+            call = find_in_time(request, call_id)
         caller = with_groups(caller_of(request))
         if isinstance(caller, Person) and lifecycle.may_act(call, caller):
             call = lifecycle.see(call_id=call_id, reviewer=reviewer_of(request), at=now())
@@ -143,8 +143,7 @@ class Cancel(Endpoint):
         """Withdraws a call while nothing has run."""
         queries.require_known(request, ())
         requests.read(requests.NothingRequest, request.data)
-        find(request, call_id)
-        waiting.end_overdue(ToolCall.objects.filter(pk=call_id))
+        find_in_time(request, call_id)
         lifecycle.cancel(call_id=call_id, agent=agent_of(request), at=now())
         return call_answer(request, find(request, call_id))
 

@@ -15,7 +15,7 @@ from rest_framework.response import Response
 from approvals import lifecycle
 from approvals.api import answers, pages, queries, requests, shapes
 from approvals.api.answers import call_answer
-from approvals.api.callers import caller_of, find, person_of, reviewer_of, with_groups
+from approvals.api.callers import caller_of, find, person_of, require_visible, reviewer_of, with_groups
 from approvals.api.endpoint import Endpoint, outcome
 from approvals.api.permissions import IsPerson
 from approvals.clock import now
@@ -68,9 +68,10 @@ class Decisions(Endpoint):
 
 
 def _decide(request: Request, call_id: UUID, sent: dict[str, Any]) -> ToolCall:
-    call, kind = find(request, call_id), DecisionKind(sent.pop("kind"))
+    require_visible(request, call_id)
+    kind = DecisionKind(sent.pop("kind"))
     if "edited_arguments" in sent:
-        sent["edited_arguments"] = with_secrets(call, sent["edited_arguments"])
+        sent["edited_arguments"] = with_secrets(find(request, call_id), sent["edited_arguments"])
     lifecycle.decide(call_id=call_id, reviewer=reviewer_of(request), kind=kind, at=now(), **sent)
     return find(request, call_id)
 
@@ -171,6 +172,6 @@ class Settlement(Endpoint):
         """What a person found out about a call whose worker was lost."""
         queries.require_known(request, ())
         sent = requests.read(requests.SettlementRequest, request.data)
-        find(request, call_id)
+        require_visible(request, call_id)
         lifecycle.settle(call_id=call_id, reviewer=reviewer_of(request), at=now(), **sent)
         return call_answer(request, find(request, call_id))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
@@ -35,7 +35,9 @@ class Wait:
     def is_over(self, calls: ToolCallQuerySet) -> bool:
         """Whether all of these calls have moved. What is overdue is ended first: nobody is told that it still waits."""
         end_overdue(calls)
-        statuses = calls.order_by().values_list("status", flat=True)
+        return self.have_moved(calls.order_by().values_list("status", flat=True))
+
+    def have_moved(self, statuses: Iterable[str]) -> bool:
         return all(status in SETTLED if self.until == "settled" else status != Status.PENDING for status in statuses)
 
 
@@ -54,8 +56,8 @@ def asked_for(request: Request) -> Wait:
 
 def end_overdue(calls: ToolCallQuerySet) -> None:
     at = now()
-    for call_id in calls.overdue(at).order_by().values_list("pk", flat=True):
-        end_if_overdue(call_id, at)
+    for call in calls.overdue(at).order_by():
+        end_if_overdue(call, at)
 
 
 class _Places:

@@ -22,13 +22,13 @@ def answer_interrupt(*, call_id: UUID, interrupt_id: UUID, reviewer: Reviewer, a
 
     Raises NotPossible: `unknown_interrupt`, `interrupt_closed`, `answer_refused`, `self_approval`, `not_a_reviewer`, `expired`.
     """
-    end_if_overdue(call_id, at)
+    end_if_overdue(get(call_id), at)
     return _answer_interrupt(call_id, interrupt_id, reviewer, answer, at)
 
 
 @verb
 def _answer_interrupt(call_id: UUID, interrupt_id: UUID, reviewer: Reviewer, answer: Any, at: datetime) -> ToolCall:
-    call, text = get(call_id), canonical(answer)
+    call, text = get(call_id, "interrupts"), canonical(answer)
     asked = next((one for one in call.interrupts.all() if one.pk == interrupt_id), None)
     if asked is None:
         raise NotPossible("unknown_interrupt", "This call never asked that question.", call)

@@ -55,29 +55,30 @@ def decide(
     Raises NotPossible: `expired`, `already_settled`, `wrong_status`, `stale_digest`, `not_allowed`, `not_a_reviewer`,
     `self_approval`, `own_edit`, `edit_refused`, `edit_denied`, `reason_missing`, `response_missing`.
     """
-    end_if_overdue(call_id, at)
+    call = get(call_id)
+    if end_if_overdue(call, at):
+        call = get(call_id)
     if kind == DecisionKind.APPROVE:
-        _refresh_if_changed(call_id, at)
-    edit = _Edit.of(call_id, edited_arguments, resolved_digest) if kind == DecisionKind.EDIT else None
+        _refresh_if_changed(call, at)
+    edit = _Edit.of(call, edited_arguments, resolved_digest) if kind == DecisionKind.EDIT else None
     answer = _Answer(reviewer, kind, digest, reason, response, edit, at)
     return _decide(call_id, answer)
 
 
 def preview_edit(*, call_id: UUID, edited_arguments: str) -> tuple[Resolved, Verdict | None]:
     """What edited arguments (JSON text) would resolve to, and what the policy says of it. Changes nothing."""
-    edit = _Edit.of(call_id, edited_arguments, "")
+    edit = _Edit.of(get(call_id), edited_arguments, "")
     return edit.resolved, edit.verdict
 
 
-def _refresh_if_changed(call_id: UUID, at: datetime) -> None:
+def _refresh_if_changed(call: ToolCall, at: datetime) -> None:
     """Resolves once more before an approval counts: a reviewer whose page is old is shown what it means today."""
-    call = get(call_id)
     if call.status != S.PENDING or call.resolution is None:
         return
     context = resolution.context_for(call)
     resolved = resolution.resolve(call.tool, call.resolution.input, context)
     if (resolved.digest, resolved.refusal) != (call.resolution.digest, call.resolution.refusal):
-        _refresh(call_id, call.version, resolved, policies.judge(resolved, context) if resolved.digest else None, at)
+        _refresh(call.pk, call.version, resolved, policies.judge(resolved, context) if resolved.digest else None, at)
 
 
 @verb
@@ -103,8 +104,7 @@ class _Edit:
     shown: str
 
     @classmethod
-    def of(cls, call_id: UUID, edited_arguments: str, shown: str) -> _Edit:
-        call = get(call_id)
+    def of(cls, call: ToolCall, edited_arguments: str, shown: str) -> _Edit:
         context = resolution.context_for(call)
         resolved = resolution.resolve(call.tool, edited_arguments, context)
         return cls(resolved, None if resolved.refusal else policies.judge(resolved, context), shown)
@@ -132,7 +132,7 @@ class _Answer:
 
 @verb
 def _decide(call_id: UUID, answer: _Answer) -> ToolCall:
-    call = get(call_id)
+    call = get(call_id, "decisions")
     if _is_repeat(call, answer):
         return call
     require(call, Verb(answer.kind), answer.at)

@@ -6,6 +6,7 @@ from datetime import datetime
 from uuid import UUID
 
 from approvals.lifecycle.moving import close_interrupt, get, move, require, result_text, verb
+from approvals.lifecycle.reviewers import is_over
 from approvals.lifecycle.transitions import NotPossible, S
 from approvals.models import Agent, EventKind, Status, ToolCall, Verb
 from approvals.models.actors import CLOCK, Actor
@@ -43,11 +44,13 @@ def cancel(*, call_id: UUID, agent: Agent, at: datetime) -> ToolCall:
     return move(call, S.CANCELLED, verb=Verb.CANCEL, kind=EventKind.CANCELLED, actor=actor, at=at, result=result)
 
 
-def end_if_overdue(call_id: UUID, at: datetime) -> None:
-    """A stopped sweeper must not let somebody decide, or start, what is over."""
-    if ToolCall.objects.overdue(at).filter(pk=call_id).exists():
-        try:
-            expire(call_id=call_id, at=at)
-        except NotPossible as error:
-            if error.code not in ("not_due", "already_settled", "wrong_status"):
-                raise
+def end_if_overdue(call: ToolCall, at: datetime) -> bool:
+    """A stopped sweeper must not let somebody decide, or start, what is over. Whether the call is another now."""
+    if not is_over(call, at):
+        return False
+    try:
+        expire(call_id=call.pk, at=at)
+    except NotPossible as error:
+        if error.code not in ("not_due", "already_settled", "wrong_status"):
+            raise
+    return True

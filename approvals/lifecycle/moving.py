@@ -46,9 +46,10 @@ def verb(function: Callable[P, R]) -> Callable[P, R]:
     return run
 
 
-def get(call_id: UUID) -> ToolCall:
+def get(call_id: UUID, *related: str) -> ToolCall:
+    """The call with its agent and what it resolves to; `related` names what else is read at once."""
     try:
-        return ToolCall.objects.with_everything().get(pk=call_id)
+        return ToolCall.objects.select_related("agent", "resolution").prefetch_related(*related).get(pk=call_id)
     except ToolCall.DoesNotExist:
         raise NotPossible("unknown_call", "There is no such tool call.") from None
 

@@ -92,7 +92,7 @@ def submit(*, agent: Agent, submission: Submission, at: datetime) -> tuple[ToolC
 
 
 def _first_submission(agent: Agent, submission: Submission, fingerprint: str) -> ToolCall | None:
-    first = ToolCall.objects.with_everything().filter(agent=agent, submission_key=submission.key).first()
+    first = ToolCall.objects.filter(agent=agent, submission_key=submission.key).first()
     if first is None or first.fingerprint == fingerprint:
         return first
     if first.status == S.INVALID:  # a refused attempt does not hold the key against its correction
@@ -151,7 +151,7 @@ def _store(call: ToolCall, submission: Submission, resolved: Resolved, verdict: 
     call.approved_digest = resolved.digest if status == S.APPROVED else ""
     events = _first_events(call, resolved, verdict, at)
     row = resolved.draft(call, When.SUBMIT, at)
-    call.resolution_id = row.pk
+    call.resolution = row
     call.save(force_insert=True)
     row.save(force_insert=True)  # the foreign keys between the two are checked at commit
     for event in events:
@@ -163,6 +163,7 @@ def _store(call: ToolCall, submission: Submission, resolved: Resolved, verdict: 
         note(get(call.revises.pk), kind=EventKind.REVISED, actor=Actor.agent(call.agent), at=at, facts=facts)
     if status == S.APPROVED and not call.runs_by_agent:
         dispatch.execute_soon(call.pk)
+    call.has_no_history()
     return call
 
 

@@ -160,6 +160,13 @@ class ToolCall(ChainHead):
     def open_interrupt(self) -> Interrupt | None:
         return next((one for one in self.interrupts.all() if one.answered_at is None and one.closed_at is None), None)
 
+    def has_no_history(self) -> None:
+        """For a call that was just made: the database need not be asked for what it cannot have yet."""
+        empty: dict[str, models.QuerySet[Any]] = {
+            "decisions": Decision.objects.none(), "interrupts": Interrupt.objects.none(), "revisions": ToolCall.objects.none()
+        }  # fmt: skip
+        self._prefetched_objects_cache = empty
+
     def votes(self) -> list[Decision]:
         """The approvals that count now: of this round, for what is shown now."""
         return [d for d in self.decisions.all() if d.counts and d.review_round == self.review_round]

@@ -44,6 +44,8 @@ def _text(tree: Any, *, in_order: bool) -> str:
 
 def _quoted(text: str) -> str:
     quoted = json.dumps(text, ensure_ascii=False)
-    if any("\ud800" <= character <= "\udfff" for character in quoted):  # a lone half cannot be stored; its escape can
+    try:
+        quoted.encode()
+    except UnicodeEncodeError:  # a lone half of a character cannot be stored; its escape can
         quoted = "".join(f"\\u{ord(c):04x}" if "\ud800" <= c <= "\udfff" else c for c in quoted)
     return quoted
