@@ -3,13 +3,17 @@
 HOST ?= 127.0.0.1
 PORT ?= 8000
 
-.PHONY: run demo test check format lock clean
+.PHONY: run demo production-check test check format lock clean
 
 run: .venv/installed-runtime  ## the gate with its demonstration: http://127.0.0.1:8000 (HOST=, PORT=, ARGS=)
 	@exec .venv/bin/toolgate serve --host $(HOST) --port $(PORT) $(ARGS)
 
 demo: .venv/installed-runtime  ## tells the stories of the gate to the server that `make run` started (ARGS=)
 	@.venv/bin/toolgate demo $(ARGS)
+
+production-check: .venv/installed-development  ## PostgreSQL, Redis and the commands of docker-compose.yml as plain processes; then the stories
+	@scripts/install-test-servers
+	@.venv/bin/python -m tests.running.production
 
 test: .venv/installed-development  ## the static checks, then every test (ARGS= for pytest)
 	@scripts/install-test-servers

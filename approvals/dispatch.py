@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import queue
 import threading
 from uuid import UUID
 
@@ -12,6 +13,7 @@ from django.db import transaction
 
 EXECUTE = "toolgate.execute"
 SWEEP = "toolgate.sweep"
+MOST_UNSENT = 10_000
 
 log = logging.getLogger(__name__)
 
@@ -26,10 +28,44 @@ def execute_soon(call_id: UUID) -> None:
 
 
 def send(call_id: UUID) -> None:
-    """Sends the hint now. A broker that is away is logged and left to the sweep."""
-    if settings.IS_EMBEDDED and not holds_the_queue.is_set():
-        return
+    """Sends the hint soon, and never waits: a broker may be away, or take a connection and answer nothing."""
+    if not settings.IS_EMBEDDED:
+        _sender.take(call_id)
+    elif holds_the_queue.is_set():
+        _publish(call_id)
+
+
+def _publish(call_id: UUID) -> None:
     try:
         current_app.send_task(EXECUTE, args=[str(call_id)], ignore_result=True, retry=False)
     except Exception as error:  # noqa: BLE001 - kombu raises the broker library's own errors; the row is the truth
         log.warning("could not hand call %s to a worker (%s); the sweep will", call_id, type(error).__name__)
+
+
+class _Sender:
+    """One thread a process that talks to the broker, so that no request has to."""
+
+    def __init__(self) -> None:
+        self.unsent: queue.Queue[UUID] = queue.Queue(MOST_UNSENT)
+        self.lock, self.thread = threading.Lock(), threading.Thread(daemon=True)
+
+    def take(self, call_id: UUID) -> None:
+        try:
+            self.unsent.put_nowait(call_id)
+        except queue.Full:
+            log.warning("could not hand call %s to a worker (too many wait to be sent); the sweep will", call_id)
+        if not self.thread.is_alive():
+            self._start()
+
+    def _start(self) -> None:
+        with self.lock:
+            if not self.thread.is_alive():
+                self.thread = threading.Thread(target=self._run, name="hints to workers", daemon=True)
+                self.thread.start()
+
+    def _run(self) -> None:
+        while True:
+            _publish(self.unsent.get())
+
+
+_sender = _Sender()

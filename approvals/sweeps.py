@@ -9,21 +9,19 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.conf import settings
-from django.core.cache import cache
 from django.db.models import QuerySet
 
 from approvals import clock, dispatch, lifecycle
-from approvals.models import Status, ToolCall
+from approvals.models import Status, Sweep, ToolCall
 
 log = logging.getLogger(__name__)
 BATCH = 500
-LAST_SWEEP = "toolgate.last_sweep"
 
 
 def sweep() -> dict[str, int]:
     """One round of everything. Two at once are harmless: every step is a guarded verb or a hint."""
     at = clock.now()
-    cache.set(LAST_SWEEP, at, None)
+    Sweep.note(at)
     return {"expired": expire(at), "lost": find_lost(at), "dispatched": dispatch_again(at)}
 
 

@@ -14,6 +14,10 @@ from pydantic import ValidationError
 # The commands that need Django live in toolgate/management/commands; this program sets Django up and hands over.
 COMMANDS = {
     "serve": "the whole gate in one process on SQLite: pages, API, worker and clock",
+    "web": "production: pages and API",
+    "waiting": "production: the door for those who wait",
+    "worker": "production: executes approved calls",
+    "beat": "production: the clock",
     "demo": "tell the stories of the gate against a running server, without a browser",
     "check": "look whether the settings can work, and say which cannot",
     "verify": "walk the trail and name the first broken link",

@@ -1,4 +1,4 @@
-"""The embedded process: web, worker and clock in one, on SQLite. What `toolgate serve` runs."""
+"""An ASGI server and what runs in threads beside it: `toolgate serve`, the embedded process, and `toolgate waiting`."""
 
 from __future__ import annotations
 
@@ -10,92 +10,26 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 import uvicorn
-from celery.beat import Scheduler, Service
-from celery.worker import WorkController
 from django.db import connection
 
-from approvals import clock, dispatch, sweeps
+from approvals import clock, sweeps
 from toolgate.asgi import application
-from toolgate.celery import app
-from toolgate.settings import settings
+from toolgate.parts import Clock, Part, Worker
 
 log = logging.getLogger(__name__)
 GRACE_SECONDS = 4
 
 
-class Part(Protocol):
-    """What runs in a thread beside the web server, and without which the server is of no use."""
-
-    name: str
-
-    def run(self) -> None: ...
-    def stop(self) -> None: ...
-
-
-class Worker:
-    """A Celery worker through its controller: its command line wants to be the main thread."""
-
-    name = "worker"
-
-    def __init__(self) -> None:
-        self.controller: Any = WorkController(
-            app=app,
-            hostname="embedded",
-            pool="threads",
-            concurrency=settings.worker_threads,
-            loglevel=logging.WARNING,
-            without_gossip=True,
-            without_mingle=True,
-            without_heartbeat=True,
-        )
-
-    def run(self) -> None:
-        dispatch.holds_the_queue.set()
-        self.controller.start()
-
-    def stop(self) -> None:
-        """Takes no more calls and waits for those that run."""
-        dispatch.holds_the_queue.clear()
-        with suppress(SystemExit):
-            self.controller.stop(exitcode=0)
-
-
-class InThisThread(Scheduler):
-    """Runs what is due itself: as a message it would wait for a thread of the worker, and slow tools may hold all of them."""
-
-    def apply_async(self, entry: Any, producer: Any = None, advance: bool = True, **options: Any) -> Any:
-        entry = self.reserve(entry) if advance else entry
-        try:
-            return self.app.tasks[entry.task].apply(entry.args, entry.kwargs)
-        finally:
-            connection.close()
-
-
-class Clock:
-    """Celery's beat, its schedule in memory."""
-
-    name = "clock"
-
-    def __init__(self) -> None:
-        self.service: Any = Service(app, max_interval=1, scheduler_cls=InThisThread)
-
-    def run(self) -> None:
-        self.service.start()
-
-    def stop(self) -> None:
-        self.service.stop(wait=True)
-
-
 class Server(uvicorn.Server):
     """uvicorn raises the signal again once it has shut down, so what must end with it ends inside its shutdown."""
 
-    def __init__(self, config: uvicorn.Config, when_serving: Callable[[], None]) -> None:
+    def __init__(self, config: uvicorn.Config, when_serving: Callable[[], None], *parts: Part) -> None:
         super().__init__(config)
         self.when_serving = when_serving
-        self.parts: tuple[Part, ...] = (Worker(), Clock())
+        self.parts = parts
         self.failed = False
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -159,8 +93,8 @@ def listen(host: str, port: int) -> socket.socket:
     return listener
 
 
-def serve(listener: socket.socket, when_serving: Callable[[], None]) -> bool:
-    """Serves until a signal ends it. False when it ended by itself."""
+def serve(listener: socket.socket, when_serving: Callable[[], None], *parts: Part) -> bool:
+    """Serves until a signal ends it, with these parts beside it. False when it ended by itself."""
     config = uvicorn.Config(
         application,
         loop="uvloop",
@@ -171,9 +105,14 @@ def serve(listener: socket.socket, when_serving: Callable[[], None]) -> bool:
         timeout_graceful_shutdown=GRACE_SECONDS,
         server_header=False,
     )
-    server = Server(config, when_serving)
-    sweeps.hand_out_everything(clock.now())
-    connection.close()
+    server = Server(config, when_serving, *parts)
     with suppress(KeyboardInterrupt):  # uvicorn raises the signal again once everything has ended
         server.run([listener])
     return not server.failed
+
+
+def serve_everything(listener: socket.socket, when_serving: Callable[[], None]) -> bool:
+    """The embedded process: the queue is new and empty, so all that is approved is handed out anew."""
+    sweeps.hand_out_everything(clock.now())
+    connection.close()
+    return serve(listener, when_serving, Worker(), Clock())

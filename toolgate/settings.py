@@ -67,9 +67,16 @@ class Settings(BaseSettings):
     dispatch_seconds: float = Field(
         5, gt=0, description="How long an approved call may stay unclaimed before it is sent again."
     )
+    visibility_seconds: int = Field(
+        3600,
+        gt=0,
+        description="When Redis hands out again what no worker acknowledged. A claim guards.",
+    )
     max_attempts: int = Field(3, gt=0, description="How often an idempotent call is run again by itself when workers are lost.")
-    worker_threads: int = Field(4, gt=0, description="Calls executed at the same time by the embedded worker.")
-    web_threads: int = Field(16, gt=0, description="Requests answered at the same time by the embedded server.")
+    worker_threads: int = Field(4, gt=0, description="Calls executed at the same time by one worker process.")
+    web_threads: int = Field(16, gt=0, description="Requests answered at the same time by one web process.")
+    web_processes: int = Field(2, gt=0, description="Processes of `toolgate web`.")
+    grace_seconds: float = Field(25, gt=0, description="How long a production process may take to finish what it holds.")
     wait_limit: int = Field(8, gt=0, description="Waiting requests held at the same time; more are asked to come back.")
     max_body_bytes: int = Field(4 * 1024 * 1024, gt=0, description="The largest request body.")
     max_depth: int = Field(100, gt=0, description="The deepest nesting of arguments.")
@@ -175,6 +182,7 @@ INSTALLED_APPS = [
     "approvals",
 ]
 MIDDLEWARE = [
+    "toolgate.health.HealthChecks",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "toolgate.middleware.ContentSecurityPolicy",
@@ -278,12 +286,21 @@ WAIT_LIMIT = settings.wait_limit
 MAX_DEPTH = settings.max_depth
 
 CELERY_BROKER_URL = "memory://localhost" if IS_EMBEDDED else settings.redis_url
-# Polled each 50 ms in memory; on Redis, silence for as long as it takes a person to notice is too long.
-CELERY_BROKER_TRANSPORT_OPTIONS = (
+# Polled each 50 ms in memory. On Redis: silence for as long as it takes a person to notice is too long; and what a worker
+# held that died is handed out again after the visibility timeout, while the sweep has done so long before.
+CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = (
     {"polling_interval": 0.05}
     if IS_EMBEDDED
-    else {"socket_timeout": 2, "socket_connect_timeout": 1, "visibility_timeout": 3600}
+    else {
+        "socket_timeout": 5,
+        "socket_connect_timeout": 2,
+        "socket_keepalive": True,
+        "health_check_interval": 10,
+        "visibility_timeout": settings.visibility_seconds,
+        "unacked_mutex_expire": 10,
+    }
 )
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # a worker waits for its broker as long as it takes
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_PUBLISH_RETRY = False  # a web request never waits for the broker; the sweep sends what was not sent

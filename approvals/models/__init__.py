@@ -14,6 +14,7 @@ from approvals.models.calls import (
 from approvals.models.credentials import Credential
 from approvals.models.identity import uuid7
 from approvals.models.people import Person, PersonalToken
+from approvals.models.sweep import Sweep
 from approvals.models.vocabulary import (
     OPEN,
     SETTLED,
@@ -50,6 +51,7 @@ __all__ = [
     "Resolution",
     "Risk",
     "Status",
+    "Sweep",
     "ToolCall",
     "ToolCallQuerySet",
     "Verb",

@@ -13,7 +13,7 @@ from approvals import dispatch
 from approvals.models import DecisionKind, ToolCall
 from tests.calls import CallMaker
 from toolgate.celery import app
-from toolgate.serve import Worker
+from toolgate.parts import Worker
 
 ENDS_WITHIN = 60  # seconds; a bound, not a promise
 

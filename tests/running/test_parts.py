@@ -40,8 +40,7 @@ def run(*parts: Beside, is_told_to_end: bool = True) -> Server:
     def end() -> None:
         server.should_exit = server.should_exit or is_told_to_end
 
-    server = Server(uvicorn.Config(application, log_config=None, lifespan="off"), end)
-    server.parts = parts
+    server = Server(uvicorn.Config(application, log_config=None, lifespan="off"), end, *parts)
     with listen("127.0.0.1", 0) as listener:
         thread = threading.Thread(target=server.run, args=([listener],))
         thread.start()

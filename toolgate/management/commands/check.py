@@ -36,6 +36,14 @@ class Command(check.Command):
         super().handle(*app_labels, **options)
 
 
+def require_production() -> None:
+    """For the processes of a deployment: says what keeps them from working, and ends with 2."""
+    if settings.mode != "production":
+        raise CommandError("TOOLGATE_MODE must be production for this. `toolgate serve` runs everything in one.", returncode=2)
+    if problems := [*bad_addresses(), *unusable_tools()]:
+        raise CommandError("\n".join(problems), returncode=2)
+
+
 def unknown_variables() -> list[str]:
     """Variables that look like settings and are none: a slip of the pen would pass in silence."""
     known = {f"TOOLGATE_{name.upper()}" for name in Settings.model_fields}

@@ -17,15 +17,22 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--url", default="http://127.0.0.1:8000")
+        parser.add_argument("--prepare", action="store_true", help="make its people and calls in a new database; no stories")
 
-    def handle(self, *, url: str, **options: Any) -> None:
+    def handle(self, *, url: str, prepare: bool, **options: Any) -> None:
+        if prepare:
+            seed.when_new()
+            self.stdout.write(seed.welcome(url))
+            return
         try:
             credentials = seed.credentials()
         except FileNotFoundError:
-            raise CommandError("There is no demonstration in this data directory. Start `toolgate serve` first.") from None
+            raise CommandError(
+                "There is no demonstration in this data directory. `toolgate serve` or `toolgate demo --prepare` makes it."
+            ) from None
         try:
             failed = stories.tell_all(url.rstrip("/"), credentials, self.stdout.write)
         except httpx2.TransportError as error:
-            raise CommandError(f"Nothing answers at {url} ({type(error).__name__}). Is `toolgate serve` running?") from None
+            raise CommandError(f"Nothing answers at {url} ({type(error).__name__}). Is the server running?") from None
         if failed:
             sys.exit(1)

@@ -17,7 +17,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from toolgate.demonstration import seed
 from toolgate.management.commands.check import unusable_tools
-from toolgate.serve import listen, reachable, serve
+from toolgate.serve import listen, reachable, serve_everything
 from toolgate.settings import settings
 
 
@@ -32,7 +32,7 @@ class Command(BaseCommand):
 
     def handle(self, *, host: str, port: int, no_demo: bool, **options: Any) -> None:
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends it like Ctrl-C, at any time
-        listener = _listen(host, port)
+        listener = listening(host, port)
         try:
             is_over = self._serve(listener, with_demo=not no_demo)
         except KeyboardInterrupt:
@@ -54,14 +54,15 @@ class Command(BaseCommand):
         if with_demo:
             seed.when_new()
         words = seed.welcome(url) if with_demo else f"toolgate serves {url}"
-        return serve(listener, lambda: self._say(words))
+        return serve_everything(listener, lambda: self._say(words))
 
     def _say(self, words: str) -> None:
         self.stdout.write(words)
         self.stdout.flush()  # or whoever reads it through a pipe waits for the end of the server
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def listening(host: str, port: int) -> socket.socket:
+    """The port, taken; or what keeps it from being had."""
     try:
         return listen(host, port)
     except OSError as error:
