@@ -1,0 +1,119 @@
+"""An answer, a result and a name belong to the one call they name, however alike the model's ids and however they cross."""
+
+from __future__ import annotations
+
+import random
+from functools import partial
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from approvals import execution
+from approvals.models import Agent, Interrupt, Status, ToolCall
+from tests.api.conftest import Caller
+from tests.calls import CallMaker, register
+from tests.execution.working import Working, settled, text, until
+from tests.lifecycle.test_races import together
+from tests.review.browser import visit
+from toolgate import Interrupt as Asks
+
+pytestmark = pytest.mark.usefixtures("real_db")
+
+
+def ask_twice(arguments: dict[str, Any], context: dict[str, Any]) -> Any:
+    answers = [one["answer"] for one in context["interrupts"]]
+    name = arguments["name"]
+    return Asks(f"{name}{len(answers)}") if len(answers) < 2 else f"{name}: {answers}"
+
+
+def are_asked(count: int, number: int) -> bool:
+    return Interrupt.objects.filter(message__endswith=str(number), answered_at=None).count() == count
+
+
+def test_answers_given_at_once_and_in_any_order_reach_the_questions_they_name(
+    as_person: Caller, make_call: CallMaker, tools: Any, worker: Working
+) -> None:  # B037 B038
+    tool = register(tools, "asking", function=ask_twice, require_approval=False, async_=True)
+    calls = [make_call.submit(tool, {"name": name}, run_id="a run") for name in "ABCDEF"]
+    for number in range(2):
+        until(partial(are_asked, 6, number))
+        questions = list(Interrupt.objects.filter(answered_at=None))
+        random.shuffle(questions)
+        paths = [f"tool-calls/{one.call_id}/interrupts/{one.pk}/answer" for one in questions]
+        posts = [
+            partial(as_person.post, path, {"answer": f"for {one.message}"}) for path, one in zip(paths, questions, strict=True)
+        ]
+        wrong = as_person.post(paths[0].replace(str(questions[0].pk), str(questions[1].pk)), {"answer": "crossed"})
+        assert (wrong.status, wrong.problem) == (404, "unknown_interrupt")
+        assert {answer.status for answer in together(*posts)} == {200}
+        assert {as_person.post(path, {"answer": "again"}).problem for path in paths} == {"interrupt_closed"}
+    assert settled(*calls) == [Status.SUCCEEDED] * 6
+    assert [text(call) for call in calls] == [f"{name}: ['for {name}0', 'for {name}1']" for name in "ABCDEF"]
+    assert Interrupt.objects.count() == 12
+
+
+def test_siblings_that_need_nobody_run_and_only_the_gated_call_has_buttons(
+    as_agent: Caller, ada: Client, as_person: Caller, tools: Any, worker: Working
+) -> None:  # B040
+    register(tools, "gated", async_=True)
+    register(tools, "free", async_=True, require_approval=False)
+    items = [{"tool": name, "tool_call_id": str(place)} for place, name in enumerate(("free", "gated", "free"))]
+    results = as_agent.post("tool-calls/batch", {"calls": items}).body["results"]
+    free, gated, other = (ToolCall.objects.get(pk=one["tool_call"]["id"]) for one in results)
+    assert settled(free, other) == [Status.SUCCEEDED] * 2
+    for _ in range(2):  # the page, and the page again
+        assert "approve" in visit(ada, f"/calls/{gated.pk}").buttons()
+        assert not visit(ada, f"/calls/{free.pk}").buttons() & {"approve", "reject"}
+    assert [call["id"] for call in as_person.get("inbox").body["results"]] == [str(gated.pk)]
+    digest = gated.resolution.digest if gated.resolution else ""
+    body = {"decisions": [{"tool_call": str(call.pk), "kind": "approve", "digest": digest} for call in (gated, free)]}
+    assert [one["status"] for one in as_person.post("decisions/batch", body).body["results"]] == [200, 409]
+    assert settled(gated) == [Status.SUCCEEDED]
+
+
+def test_calls_that_all_have_one_model_id_each_give_their_own_result_in_order(
+    as_agent: Caller, tools: Any, worker: Working
+) -> None:  # B043 B044
+    tool = register(tools, "echo", function=lambda arguments, context: f"turn {arguments['turn']}", require_approval=False)
+    told = []
+    for turn in range(10):
+        sent = {"tool": tool, "tool_call_id": "call_0", "arguments": {"turn": turn}, "run_id": "a run"}
+        call = as_agent.post("tool-calls", sent, Idempotency_Key=f"turn {turn}").body
+        answer = as_agent.get(f"tool-calls/{call['id']}", {"wait": "30"}).body
+        told.append((answer["tool_call_id"], answer["result"]["content"][0]["content"]))
+    assert told == [("call_0", f"turn {turn}") for turn in range(10)]
+    results = as_agent.get("runs/a%20run").body["tool_results"]
+    assert [result["content"][0]["content"] for result in results] == [f"turn {turn}" for turn in range(10)]
+
+
+def test_call_keeps_the_names_it_was_submitted_under_when_its_agent_is_renamed(
+    as_agent: Caller, as_person: Caller, ada: Client, agent: Agent, tools: Any
+) -> None:  # B046 B047
+    Agent.objects.filter(pk=agent.pk).update(name="planner")
+    tool = register(tools)
+    call = as_agent.post("tool-calls", {"tool": tool, "tool_call_id": "1", "on_behalf_of": "mailer"}).body
+    Agent.objects.filter(pk=agent.pk).update(name="another")
+    page = visit(ada, f"/calls/{call['id']}")
+    assert "planner" in page.text
+    assert "mailer" in page.text
+    read = as_person.get(f"tool-calls/{call['id']}").body
+    assert (read["agent"], read["on_behalf_of"]) == ("planner", "mailer")
+    assert as_person.get("inbox").body["count"] == 1
+
+
+def test_call_whose_function_is_gone_stays_visible_cannot_run_and_says_why(
+    as_person: Caller, ada: Client, make_call: CallMaker, tools: Any
+) -> None:  # B047
+    call = make_call.submit(register(tools, "leaving"))
+    del tools._registrations["leaving"]
+    register(tools, "another")
+    digest = call.resolution.digest if call.resolution else ""
+    refused = as_person.post(f"tool-calls/{call.pk}/decisions", {"kind": "approve", "digest": digest})
+    assert (refused.status, refused.problem) == (409, "not_resolvable")
+    assert "tool not found" in refused.body["detail"]
+    assert as_person.get("inbox").body["results"][0]["id"] == str(call.pk)
+    page = visit(ada, f"/calls/{call.pk}")
+    assert "tool not found" in page.text
+    assert "approve" not in page.buttons()
+    assert execution.execute(call.pk) == "not_approved"
