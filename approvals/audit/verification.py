@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from approvals.audit.chain import digest_of
-from approvals.models import GENESIS, Administration, AuditEvent, Decision, ToolCall
+from approvals.models import GENESIS, Administration, AuditEvent, Decision, Interrupt, ToolCall
 from approvals.models.audit import ChainHead
 from approvals.rendering import read, sha256
 from toolgate.tools.canonical import canonical
@@ -58,10 +58,12 @@ def verify_chain(chain: str) -> Verification:
 
 
 def _remember(facts: dict[str, Any], data: dict[str, Any]) -> None:
-    """What the trail says of the call so far: the latest status and result, and every decision."""
+    """What the trail says of the call so far: the latest status and result, every decision and every answer."""
     facts.update({key: data[key] for key in ("submitted", "status", "result") if key in data})
     if "decision" in data:
         facts.setdefault("decisions", {})[data["decision"]] = data["decision_digest"]
+    if "answer" in data:
+        facts.setdefault("answers", {})[data["interrupt"]] = data["answer"]
 
 
 def _problem(event: AuditEvent, *, expected: int, previous: str) -> str:
@@ -92,8 +94,16 @@ def _fact_problem(call: ToolCall, facts: dict[str, Any]) -> str:
         return "the result is not the one that was recorded"
     recorded = facts.get("decisions", {})
     kept = {str(decision.pk): decision_digest(decision) for decision in Decision.objects.filter(call=call)}
-    different = next((pk for pk in sorted(recorded.keys() | kept.keys()) if recorded.get(pk) != kept.get(pk)), None)
-    return f"decision {different} is not what was recorded" if different else ""
+    if different := _different(recorded, kept):
+        return f"decision {different} is not what was recorded"
+    answered = Interrupt.objects.filter(call=call, answered_at__isnull=False)
+    different = _different(facts.get("answers", {}), {str(asked.pk): sha256(asked.answer) for asked in answered})
+    return f"the answer to question {different} is not what was recorded" if different else ""
+
+
+def _different(recorded: dict[str, str], kept: dict[str, str]) -> str:
+    """The first that is missing on one side or not the same on both; empty when there is none."""
+    return next((pk for pk in sorted(recorded.keys() | kept.keys()) if recorded.get(pk) != kept.get(pk)), "")
 
 
 def decision_digest(decision: Decision) -> str:

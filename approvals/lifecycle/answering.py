@@ -66,7 +66,7 @@ def settle(*, call_id: UUID, reviewer: Reviewer, outcome: str, reason: str, at: 
     The same again by the same person is harmless. Raises NotPossible: `wrong_status`, `already_settled`, `not_a_reviewer`,
     `reason_missing`, `self_approval`.
     """
-    call, facts = get(call_id), {"reason": sha256(reason), "outcome": outcome}
+    call, facts = get(call_id), {"why": reason.strip(), "outcome": outcome}
     if call.status != S.OUTCOME_UNKNOWN and _was_said(call, reviewer, facts):
         return call
     require(call, Verb.SETTLE, at)

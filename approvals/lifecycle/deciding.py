@@ -216,6 +216,7 @@ def _count(
     verdict = json.loads(columns["policy"]) if "policy" in columns else call.verdict
     given, required = len(votes), int(verdict["approvals"])
     facts = _decision_facts(decision) | {"approvals": {"given": given, "required": required}}
+    facts |= {"resolved": answer.edit.resolved.digest} if answer.edit else {}
     reached = given >= required and _every_group_agrees(votes, verdict["groups"])
     if not reached:
         kind = EventKind.VOTED if kind == EventKind.APPROVED else kind

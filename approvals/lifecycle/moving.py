@@ -17,7 +17,7 @@ from approvals.lifecycle.transitions import TRANSITIONS, NotPossible, S
 from approvals.models import SETTLED, EventKind, Interrupt, Status, ToolCall, Verb
 from approvals.models.actors import Actor
 from approvals.policies import Verdict
-from approvals.rendering import sha256
+from approvals.rendering import read, sha256
 from toolgate.tools.canonical import canonical
 from toolgate.tools.tool_result import ToolResult
 
@@ -75,6 +75,8 @@ def move(
     data = {"status": str(target), **(facts or {})}
     if "result" in columns:
         data["result"] = sha256(columns["result"])
+    if "policy" in columns:
+        data["policy"] = read(columns["policy"])
     event = audit.link(str(call.pk), call, kind=kind, at=at, actor=actor, data=data, tool=call.tool)
     columns |= {
         "status": target,

@@ -72,6 +72,21 @@ def test_shows_a_cut_end_and_an_emptied_chain(make_call: CallMaker) -> None:
 
 
 @pytest.mark.usefixtures("unprotected")
+@pytest.mark.parametrize("cut", [5, None], ids=["the last five", "all"])
+def test_misses_the_newest_records_and_all_of_them(cut: int | None, make_call: CallMaker) -> None:  # B173
+    calls = [make_call(Status.REJECTED) for _ in range(4)]
+    record_administration(EventKind.KEY_ISSUED, at=now(), actor=SYSTEM, data={})
+    assert all(found.is_whole for found in verify_all())
+    newest = AuditEvent.objects.order_by("-id").values_list("pk", flat=True)[:cut]
+    gone = AuditEvent.objects.filter(pk__in=list(newest))
+    expected = set(gone.values_list("chain", flat=True))
+    gone._raw_delete(gone.db)
+    broken = {found.chain for found in verify_all() if not found.is_whole}
+    assert broken == expected
+    assert len(broken) == (3 if cut else len(calls) + 1)
+
+
+@pytest.mark.usefixtures("unprotected")
 def test_shows_an_event_missing_in_the_middle(make_call: CallMaker) -> None:
     call = make_call(Status.SUCCEEDED)
     AuditEvent.objects.filter(chain=str(call.pk), sequence=2).delete()
