@@ -37,7 +37,7 @@ class ToolCalls(Endpoint):
         """Own calls (an agent) or those of one's groups (a person), newest first."""
         calls = queries.chosen(request, visible_calls(request).with_everything(), queries.CallFilter)
         page, following = pages.page_of(request, calls, pages.NEWEST_FIRST)
-        caller = with_groups(caller_of(request))
+        caller, page = with_groups(caller_of(request)), lifecycle.ended_if_overdue(page, now())
         return Response({"next": following, "results": [answers.call_data(call, caller) for call in page]})
 
     @extend_schema(

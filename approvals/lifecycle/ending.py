@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 from uuid import UUID
 
@@ -54,3 +55,11 @@ def end_if_overdue(call: ToolCall, at: datetime) -> bool:
         if error.code not in ("not_due", "already_settled", "wrong_status"):
             raise
     return True
+
+
+def ended_if_overdue(calls: Iterable[ToolCall], at: datetime) -> list[ToolCall]:
+    """The same calls in the same order, those ended first whose time is over: no list says that they still wait."""
+    calls = list(calls)
+    late = [call.pk for call in calls if end_if_overdue(call, at)]
+    ended = ToolCall.objects.with_everything().in_bulk(late) if late else {}
+    return [ended.get(call.pk, call) for call in calls]

@@ -12,6 +12,7 @@ from django.db import IntegrityError, OperationalError
 from django.db.models import Max
 
 from approvals import audit, dispatch, policies, resolution
+from approvals.lifecycle.ending import ended_if_overdue
 from approvals.lifecycle.moving import deadlines, get, note, policy_columns, result_text, set_groups, verb
 from approvals.lifecycle.transitions import NotPossible, S
 from approvals.models import GENESIS, OPEN, SETTLED, Agent, EventKind, Outcome, Status, ToolCall, When, uuid7
@@ -76,7 +77,7 @@ def submit(*, agent: Agent, submission: Submission, at: datetime) -> tuple[ToolC
     (`submission_conflict`, `unknown_revision`).
     """
     fingerprint = submission.fingerprint()
-    if (first := _first_submission(agent, submission, fingerprint)) is not None:
+    if (first := _first_submission(agent, submission, fingerprint, at)) is not None:
         return first, False
     call = _draft(agent, submission, fingerprint, at)
     context = resolution.context_for(call)
@@ -86,13 +87,14 @@ def submit(*, agent: Agent, submission: Submission, at: datetime) -> tuple[ToolC
         try:
             return _store(call, submission, resolved, verdict, at), True
         except IntegrityError:  # another request took the key or the place in the run
-            if (first := _first_submission(agent, submission, fingerprint)) is not None:
+            if (first := _first_submission(agent, submission, fingerprint, at)) is not None:
                 return first, False
     raise OperationalError("the run kept growing while a call was being added to it")
 
 
-def _first_submission(agent: Agent, submission: Submission, fingerprint: str) -> ToolCall | None:
-    first = ToolCall.objects.filter(agent=agent, submission_key=submission.key).first()
+def _first_submission(agent: Agent, submission: Submission, fingerprint: str, at: datetime) -> ToolCall | None:
+    found = ToolCall.objects.filter(agent=agent, submission_key=submission.key)[:1]
+    first = next(iter(ended_if_overdue(found, at)), None)
     if first is None or first.fingerprint == fingerprint:
         return first
     if first.status == S.INVALID:  # a refused attempt does not hold the key against its correction

@@ -13,6 +13,7 @@ from django.contrib.auth.models import Group
 from django.db import models
 from django.db.models import Q
 
+from approvals.clock import now
 from approvals.models.agents import Agent
 from approvals.models.audit import ChainHead
 from approvals.models.identity import uuid7
@@ -32,12 +33,15 @@ class ToolCallQuerySet(models.QuerySet["ToolCall"]):
         return self.filter(Q(is_restricted=False) | Q(pk__in=theirs))
 
     def waiting_for(self, person: Person) -> ToolCallQuerySet:
-        """What people can act on now, most urgent first: the deadline, then the risk, then the age."""
+        """What people can act on now, most urgent first: the deadline, then the risk, then the age.
+
+        What is overdue is none of it, whether the clock has ended it yet or not.
+        """
         risk = models.Case(
             models.When(risk=Risk.HIGH, then=0), models.When(risk=Risk.MEDIUM, then=1), default=2,
             output_field=models.IntegerField(),
         )  # fmt: skip
-        waiting = self.visible_to(person).filter(status__in=WAITS_FOR_PEOPLE)
+        waiting = self.visible_to(person).filter(status__in=WAITS_FOR_PEOPLE).exclude(expires_at__lte=now())
         return waiting.order_by(models.F("expires_at").asc(nulls_last=True), risk, "id")
 
     def overdue(self, at: datetime) -> ToolCallQuerySet:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from approvals import resolution
+from approvals import lifecycle, resolution
+from approvals.clock import now
 from approvals.models import Risk, Status, ToolCall
 from approvals.models.vocabulary import WAITS_FOR_PEOPLE
 from approvals.review import lists, tool_page
@@ -38,8 +40,9 @@ def inbox(request: HttpRequest) -> HttpResponse:
 def history(request: HttpRequest) -> HttpResponse:
     visible = ToolCall.objects.visible_to(person_of(request))
     calls = lists.filtered(visible, request.GET).select_related("agent", "resolution").prefetch_related("decisions")
+    page = lists.newest_first(calls, request.GET)
     context = {
-        "page": lists.newest_first(calls, request.GET),
+        "page": replace(page, rows=lifecycle.ended_if_overdue(page.rows, now())),
         "is_filtered": lists.is_filtered(request.GET),
         "risks": Risk.choices,
         "statuses": Status.values,
@@ -56,7 +59,7 @@ def run(request: HttpRequest, call_id: UUID) -> HttpResponse:
     if not call.run_id:
         raise Http404
     visible = ToolCall.objects.visible_to(person_of(request)).filter(agent=call.agent, run_id=call.run_id)
-    calls = list(visible.with_everything().order_by("position")[: MOST_IN_A_RUN + 1])
+    calls = lifecycle.ended_if_overdue(visible.with_everything().order_by("position")[: MOST_IN_A_RUN + 1], now())
     context = {"calls": calls[:MOST_IN_A_RUN], "is_cut": len(calls) > MOST_IN_A_RUN, "call": call}
     return render(request, "review/run.html", context)
 

@@ -212,7 +212,8 @@ def queue_without_worker() -> Iterator[Callable[[], Any]]:
     app.control.purge()
     dispatch.holds_the_queue.set()
     with app.connection_for_read() as broker:
-        yield lambda: broker.default_channel.basic_get("celery")
+        channel: Any = broker.default_channel
+        yield lambda: channel.basic_get("celery")
     dispatch.holds_the_queue.clear()
     app.control.purge()
 
