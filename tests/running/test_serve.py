@@ -57,6 +57,14 @@ def test_shows_how_to_call_a_tool_of_somebody_s_own(serve: Serve) -> None:
     assert '{"tool": "count", "tool_call_id": "call_1", "arguments": {"number": 1}}' in serving.log
 
 
+def test_reads_a_body_that_comes_in_chunks(serve: Serve) -> None:
+    serving = serve("--no-demo", TOOLGATE_TOOLS="tests.running.counted")
+    headers = {"Authorization": f"Bearer {serving.run('agent', 'mine').stdout.strip()}", "Content-Type": "application/json"}
+    parts = [b'{"tool": "count", "tool_call_', b'id": "c1", "arguments": {"number"', b": 1}}"]
+    answer = httpx2.post(f"{serving.url}/api/v1/tool-calls", headers=headers, content=iter(parts))
+    assert (answer.status_code, answer.json()["status"]) == (201, "pending")
+
+
 def test_serves_without_the_demonstration(serve: Serve) -> None:
     serving = serve("--no-demo")
     assert f"toolgate serves {serving.url}" in serving.log
