@@ -41,8 +41,8 @@ def new_folder() -> Path:
     return Path(tempfile.mkdtemp(prefix="toolgate-", dir=memory if has_room else None))
 
 
-def until(is_so: Callable[[], bool], what: Callable[[], str]) -> None:
-    end = time.monotonic() + COMES_WITHIN
+def until(is_so: Callable[[], bool], what: Callable[[], str], within: float = COMES_WITHIN) -> None:
+    end = time.monotonic() + within
     while not is_so():
         assert time.monotonic() < end, what()
         time.sleep(0.02)

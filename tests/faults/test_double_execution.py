@@ -103,14 +103,14 @@ def impatient_database(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     connection.close()
 
 
-def locking(ran: list[str], seconds: float) -> Callable[[Any, Any], str]:
-    """A body after which the database cannot be written for that long."""
+def locking(ran: list[str], released: threading.Event) -> Callable[[Any, Any], str]:
+    """A body after which the database cannot be written until somebody says so."""
 
     def body(arguments: Any, context: dict[str, Any]) -> str:
         ran.append(context["idempotency_key"])
         outside = sqlite3.connect(connection.settings_dict["NAME"], isolation_level=None, check_same_thread=False)
         outside.execute("BEGIN IMMEDIATE")
-        threading.Timer(seconds, outside.close).start()
+        threading.Thread(target=lambda: (released.wait(60), outside.close())).start()
         return "done"
 
     return body
@@ -121,11 +121,13 @@ def test_result_that_cannot_be_stored_at_first_is_stored_later_and_the_body_not_
     as_agent: Caller, as_person: Caller, make_call: CallMaker, tools: Any
 ) -> None:  # B011 B139
     ran: list[str] = []
-    tool = register(tools, "locking", function=locking(ran, 1.2))
+    released = threading.Event()
+    tool = register(tools, "locking", function=locking(ran, released))
     sent = {"tool": tool, "tool_call_id": "call_1"}
     call = ToolCall.objects.get(pk=as_agent.post("tool-calls", sent).body["id"])
     approve = {"kind": "approve", "digest": call.resolution.digest if call.resolution else ""}
     assert as_person.post(f"tool-calls/{call.pk}/decisions", approve).status == 200
+    threading.Timer(1.2, released.set).start()
     assert execution.execute(call.pk) == Status.SUCCEEDED
     again = as_agent.post("tool-calls", sent)
     assert (again.status, again.body["result"]["content"][0]["content"]) == (200, "done")
@@ -140,13 +142,15 @@ def test_result_that_could_never_be_stored_is_told_as_unknown_and_not_run_again(
 ) -> None:  # B011
     settings.LEASE = timedelta(seconds=0.3)
     ran: list[str] = []
-    tool = register(tools, "locking", function=locking(ran, 1.5))
+    released = threading.Event()
+    tool = register(tools, "locking", function=locking(ran, released))
     sent = {"tool": tool, "tool_call_id": "call_1"}
     call = ToolCall.objects.get(pk=as_agent.post("tool-calls", sent).body["id"])
     approve = {"kind": "approve", "digest": call.resolution.digest if call.resolution else ""}
     as_person.post(f"tool-calls/{call.pk}/decisions", approve)
     with pytest.raises(DatabaseError):
         execution.execute(call.pk)
+    released.set()
     until(lambda: sweeps.find_lost(now()))
     again = as_agent.post("tool-calls", sent)
     assert (again.status, again.body["status"], again.body["result"]) == (200, "outcome_unknown", None)

@@ -34,7 +34,7 @@ def main(count: int, kills: int) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, on_signal)
     for killed in range(1, kills + 1):
-        if told.wait(random.uniform(0.05, 0.8)):  # noqa: S311 - chance, not a secret
+        if told.wait(random.uniform(0.0, 0.5)):  # noqa: S311 - chance, not a secret
             break
         victim = workers.pop(random.randrange(len(workers)))  # noqa: S311
         os.kill(victim, signal.SIGKILL)

@@ -98,7 +98,7 @@ def test_demo_says_that_nothing_answers(serve: Serve) -> None:
     serving = serve()
     told = serving.run("demo", "--url", f"http://127.0.0.1:{free_port()}")
     assert told.returncode == 1
-    assert "Is `toolgate serve` running?" in told.stderr
+    assert "Is the server running?" in told.stderr
 
 
 def test_verify_names_one_changed_byte_of_any_event(serve: Serve) -> None:
