@@ -103,6 +103,11 @@ def impatient_database(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     connection.close()
 
 
+def close_when_released(outside: sqlite3.Connection, released: threading.Event) -> None:
+    released.wait(60)
+    outside.close()
+
+
 def locking(ran: list[str], released: threading.Event) -> Callable[[Any, Any], str]:
     """A body after which the database cannot be written until somebody says so."""
 
@@ -110,7 +115,7 @@ def locking(ran: list[str], released: threading.Event) -> Callable[[Any, Any], s
         ran.append(context["idempotency_key"])
         outside = sqlite3.connect(connection.settings_dict["NAME"], isolation_level=None, check_same_thread=False)
         outside.execute("BEGIN IMMEDIATE")
-        threading.Thread(target=lambda: (released.wait(60), outside.close())).start()
+        threading.Thread(target=close_when_released, args=(outside, released)).start()
         return "done"
 
     return body

@@ -1,0 +1,110 @@
+"""What the README tells to type works as it stands there."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx2
+
+from tests.running.server import Serving
+
+Serve = Callable[..., Serving]
+README = (Path(__file__).parents[2] / "README.md").read_text()
+
+
+def block(heading: str, language: str) -> str:
+    """The first block of code below a heading."""
+    part = README.split(f"## {heading}\n")[1]
+    found = re.search(rf"```{language}\n(.*?)```", part, re.DOTALL)
+    assert found, heading
+    return found[1]
+
+
+def at(serving: Serving, code: str) -> str:
+    """The same for this server and its agent's key."""
+    key = serving.credentials["agent_key"]
+    return code.replace("http://127.0.0.1:8000", serving.url).replace("tg_agent_…", key)
+
+
+def person(serving: Serving, token: str) -> httpx2.Client:
+    headers = {"Authorization": f"Bearer {token}"}
+    return httpx2.Client(base_url=f"{serving.url}/api/v1", headers=headers, timeout=70)
+
+
+def approve_what_comes(serving: Serving, tool: str) -> threading.Thread:
+    """A reviewer who approves the first call of this tool that was not there before."""
+
+    def approve() -> None:
+        with person(serving, serving.credentials["people"]["ada"]["token"]) as http:
+            end = time.monotonic() + 60
+            while time.monotonic() < end:
+                new = [call for call in http.get("/inbox", params={"tool": tool}).json()["results"] if call["id"] not in there]
+                if new:
+                    decision = {"kind": "approve", "digest": new[0]["digest"]}
+                    http.post(f"/tool-calls/{new[0]['id']}/decisions", json=decision)
+                    return
+                time.sleep(0.1)
+
+    with person(serving, serving.credentials["people"]["ada"]["token"]) as http:
+        there = {call["id"] for call in http.get("/inbox", params={"tool": tool}).json()["results"]}
+    reviewer = threading.Thread(target=approve)
+    reviewer.start()
+    return reviewer
+
+
+def test_agent_in_curl(serve: Serve) -> None:
+    serving = serve()
+    code = at(serving, block("An agent in ten lines of curl", "bash"))
+    assert len(code.strip().splitlines()) <= 10
+    reviewer = approve_what_comes(serving, "refund_order")
+    told = subprocess.run([shutil.which("bash") or "bash", "-c", code], capture_output=True, text=True, timeout=120, check=True)
+    reviewer.join()
+    assert '"status":"succeeded"' in told.stdout
+    assert "Refunded" in told.stdout
+
+
+def test_agent_in_python(serve: Serve) -> None:
+    serving = serve()
+    code = at(serving, block("And in ten of Python", "python"))
+    reviewer = approve_what_comes(serving, "refund_order")
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
+    reviewer.join()
+    assert told.stdout.startswith("succeeded")
+
+
+def test_gated_function_of_one_s_own(serve: Serve, tmp_path: Path) -> None:
+    (tmp_path / "my_tools.py").write_text(block("A gated function of your own", "python"))
+    serving = serve(TOOLGATE_TOOLS="my_tools", PYTHONPATH=f"{tmp_path}:{Path.cwd()}")
+    made = serving.run("person", "mary", "--group", "finance", input="a long enough word\n")
+    assert made.returncode == 0, made.stderr
+    sent = {"tool": "pay", "tool_call_id": "call_1", "arguments": {"payee": "Ada", "amount": "12.50"}}
+    with httpx2.Client(base_url=f"{serving.url}/api/v1", timeout=70) as http:
+        headers = {"Authorization": f"Bearer {serving.credentials['agent_key']}"}
+        call: dict[str, Any] = http.post("/tool-calls", json=sent, headers=headers).json()
+        assert (call["status"], call["headline"]) == ("pending", "Pay 12.50 to Ada")
+        decision = {"kind": "approve", "digest": call["digest"]}
+        token = serving.credentials["people"]["ada"]["token"]
+        outside = http.post(f"/tool-calls/{call['id']}/decisions", json=decision, headers={"Authorization": f"Bearer {token}"})
+        assert outside.status_code == 404  # not of the group finance
+        mary = httpx2.Client(base_url=serving.url, follow_redirects=True, timeout=70)
+        form = mary.get("/login")
+        csrf = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', form.text)
+        assert csrf, form.text
+        body = {"csrfmiddlewaretoken": csrf[1], "username": "mary", "password": "a long enough word"}
+        assert "Pay 12.50 to Ada" in mary.post(str(form.url), data=body, headers={"Referer": serving.url}).text
+        answer = mary.post(
+            f"/api/v1/tool-calls/{call['id']}/decisions",
+            json=decision,
+            headers={"X-CSRFToken": mary.cookies["csrftoken"], "Referer": serving.url},
+        )
+        assert answer.status_code == 200, answer.text
+        done = http.get(f"/tool-calls/{call['id']}", params={"wait": 60}, headers=headers).json()
+    assert (done["status"], done["result"]["content"][0]["content"]) == ("succeeded", "Paid 12.50 to Ada.")
