@@ -80,6 +80,20 @@ def test_agent_in_python(serve: Serve) -> None:
     assert told.stdout.startswith("succeeded")
 
 
+def approve_in_the_browser_s_way(serving: Serving, name: str, call: dict[str, Any]) -> None:
+    """Signed in, with the session's cookies: the inbox shows the call, and its digest is approved."""
+    with httpx2.Client(base_url=serving.url, headers={"Referer": serving.url}, follow_redirects=True, timeout=70) as http:
+        form = http.get("/login")
+        csrf = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', form.text)
+        assert csrf, form.text
+        sent = {"csrfmiddlewaretoken": csrf[1], "username": name, "password": "a long enough word"}
+        assert call["headline"] in http.post("/login", data=sent).text
+        decision = {"kind": "approve", "digest": call["digest"]}
+        headers = {"X-CSRFToken": http.cookies["csrftoken"]}
+        answer = http.post(f"/api/v1/tool-calls/{call['id']}/decisions", json=decision, headers=headers)
+        assert answer.status_code == 200, answer.text
+
+
 def test_gated_function_of_one_s_own(serve: Serve, tmp_path: Path) -> None:
     (tmp_path / "my_tools.py").write_text(block("A gated function of your own", "python"))
     serving = serve(TOOLGATE_TOOLS="my_tools", PYTHONPATH=f"{tmp_path}:{Path.cwd()}")
@@ -94,17 +108,6 @@ def test_gated_function_of_one_s_own(serve: Serve, tmp_path: Path) -> None:
         token = serving.credentials["people"]["ada"]["token"]
         outside = http.post(f"/tool-calls/{call['id']}/decisions", json=decision, headers={"Authorization": f"Bearer {token}"})
         assert outside.status_code == 404  # not of the group finance
-        mary = httpx2.Client(base_url=serving.url, follow_redirects=True, timeout=70)
-        form = mary.get("/login")
-        csrf = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', form.text)
-        assert csrf, form.text
-        body = {"csrfmiddlewaretoken": csrf[1], "username": "mary", "password": "a long enough word"}
-        assert "Pay 12.50 to Ada" in mary.post(str(form.url), data=body, headers={"Referer": serving.url}).text
-        answer = mary.post(
-            f"/api/v1/tool-calls/{call['id']}/decisions",
-            json=decision,
-            headers={"X-CSRFToken": mary.cookies["csrftoken"], "Referer": serving.url},
-        )
-        assert answer.status_code == 200, answer.text
+        approve_in_the_browser_s_way(serving, "mary", call)
         done = http.get(f"/tool-calls/{call['id']}", params={"wait": 60}, headers=headers).json()
     assert (done["status"], done["result"]["content"][0]["content"]) == ("succeeded", "Paid 12.50 to Ada.")
