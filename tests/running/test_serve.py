@@ -13,7 +13,8 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from tests.running.server import Serving, free_port
+from tests.running.server import Serving
+from tests.servers import free_port
 from toolgate.management.commands.settings import reference
 
 ROOT = Path(__file__).resolve().parents[2]
