@@ -1,13 +1,33 @@
-"""How Django finds the commands of `toolgate`, and how every process comes to its Celery application."""
+"""What every process needs once Django is ready: the Celery application, and connections that it shares with no parent."""
 
 from __future__ import annotations
 
+import os
+from typing import Any
+
 from django.apps import AppConfig
+from django.db import connections
+
+_inherited: list[Any] = []
 
 
 class ToolgateConfig(AppConfig):
     name = "toolgate"
 
     def ready(self) -> None:
-        """A process that did not know the application would send its messages to Celery's default broker."""
+        # A process that did not know the application would send its messages to Celery's default broker.
         from toolgate import celery  # noqa: F401, PLC0415 - Django must be ready first
+
+        os.register_at_fork(after_in_child=_forget_connections)
+
+
+def _forget_connections() -> None:
+    """Two processes on one connection read each other's answers: the child makes its own.
+
+    Closing what it inherited would end it for the parent, too, and so would Python if it were not kept.
+    """
+    for database in connections.all():
+        pools = getattr(database, "_connection_pools", {})
+        _inherited.extend([database.connection, *pools.values()])
+        pools.clear()
+        database.connection = None

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import os
 import secrets
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Any, Literal
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 import django_stubs_ext
 from pydantic import AliasChoices, Field, SecretStr, field_validator, model_validator
@@ -49,6 +50,18 @@ class Settings(BaseSettings):
         None,
         validation_alias=AliasChoices("TOOLGATE_DATABASE_URL", "DATABASE_URL"),
         description="`postgres://user:password@host/name` or `sqlite:///path`. Compulsory in production.",
+    )
+    database_pool: int | None = Field(
+        None,
+        gt=0,
+        description="Connections to PostgreSQL that a process holds at most. Unless set, one for each of its threads.",
+    )
+    database_pool_seconds: float = Field(5, gt=0, description="How long a thread waits for a connection.")
+    database_connect_seconds: int = Field(5, ge=2, description="How long PostgreSQL may take to accept a connection.")
+    database_statement_seconds: float = Field(30, gt=0, description="PostgreSQL ends a statement that takes longer.")
+    database_lock_seconds: float = Field(10, gt=0, description="PostgreSQL ends a statement that waits longer for a lock.")
+    database_idle_seconds: float = Field(
+        60, gt=0, description="PostgreSQL ends the connection of a transaction that does nothing for longer."
     )
     redis_url: str | None = Field(
         None,
@@ -124,7 +137,7 @@ class Settings(BaseSettings):
 
     def database(self) -> dict[str, Any]:
         url = urlsplit(self.database_url or f"sqlite:///{self.data_dir / 'toolgate.sqlite3'}")
-        return _sqlite(url.path[1:]) if url.scheme == "sqlite" else _postgresql(url)
+        return _sqlite(url.path[1:]) if url.scheme == "sqlite" else _postgresql(url, self)
 
 
 def _sqlite(path: str) -> dict[str, Any]:
@@ -139,7 +152,10 @@ def _sqlite(path: str) -> dict[str, Any]:
     }
 
 
-def _postgresql(url: Any) -> dict[str, Any]:
+def _postgresql(url: SplitResult, given: Settings) -> dict[str, Any]:
+    asked = dict(parse_qsl(url.query))
+    # A call that runs has two threads: one for its body, one that keeps its lease. And one is the clock.
+    threads = given.web_threads + 2 * given.worker_threads + 1
     return {
         "ENGINE": "django.db.backends.postgresql",
         "NAME": unquote(url.path[1:]),
@@ -149,11 +165,29 @@ def _postgresql(url: Any) -> dict[str, Any]:
         "PORT": str(url.port or ""),
         "CONN_HEALTH_CHECKS": True,
         "OPTIONS": {
-            "pool": {"min_size": 1, "max_size": 20, "timeout": 10},
-            "options": "-c statement_timeout=30000 -c lock_timeout=10000",
-            **dict(parse_qsl(url.query)),
+            "pool": {"min_size": 1, "max_size": given.database_pool or threads, "timeout": given.database_pool_seconds},
+            "application_name": "toolgate",
+            "connect_timeout": given.database_connect_seconds,
+            # A server that is gone without a word is noticed within half a minute, not within hours.
+            "keepalives_idle": 10,
+            "keepalives_interval": 5,
+            "keepalives_count": 3,
+            "tcp_user_timeout": 25_000,
+            **asked,
+            "options": f"{_session(given)} {asked.get('options', '')}".rstrip(),
         },
     }
+
+
+def _session(given: Settings) -> str:
+    """What PostgreSQL holds each connection to. The verbs are written for READ COMMITTED, whatever the server's default is."""
+    limits = {
+        "statement_timeout": given.database_statement_seconds,
+        "lock_timeout": given.database_lock_seconds,
+        "idle_in_transaction_session_timeout": given.database_idle_seconds,
+    }
+    milliseconds = [f"-c {name}={math.ceil(seconds * 1000)}" for name, seconds in limits.items()]
+    return " ".join([r"-c default_transaction_isolation=read\ committed", *milliseconds])
 
 
 settings = Settings()

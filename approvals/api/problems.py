@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from django.core.exceptions import BadRequest, PermissionDenied, RequestDataTooBig, SuspiciousOperation
-from django.db import InterfaceError, OperationalError, connections
+from django.db import DatabaseError, InterfaceError, OperationalError, connections
 from django.http import Http404, HttpRequest, HttpResponse, UnreadablePostError
+from django.template import loader
 from django.views import defaults
 from rest_framework import exceptions
 
@@ -16,6 +18,7 @@ from approvals.api.renderers import json_text
 from approvals.lifecycle import NotPossible
 
 log = logging.getLogger(__name__)
+RETRY_AFTER = "5"  # seconds
 MEDIA_TYPE = "application/problem+json"
 
 # Every code with its HTTP status and title: the one place where what a verb could not do meets HTTP. docs/api.md explains
@@ -92,7 +95,7 @@ def answer(error: Exception, context: Mapping[str, Any]) -> HttpResponse:
 
 
 def as_response(body: Mapping[str, Any]) -> HttpResponse:
-    headers = {"Retry-After": "5"} if body["status"] == 503 else {}
+    headers = {"Retry-After": RETRY_AFTER} if body["status"] == 503 else {}
     return HttpResponse(json_text(body), status=body["status"], content_type=MEDIA_TYPE, headers=headers)
 
 
@@ -107,10 +110,23 @@ def told(error: Exception) -> dict[str, Any]:
     if isinstance(error, exceptions.APIException):
         code = _code_of(error)
         return problem(code, _SENTENCES.get(code) or str(error.detail))
+    if is_database_away(error):
+        return problem("database_away", "Nothing is known to have changed; try again.")
     for kind, code, detail in _OTHERS:
         if isinstance(error, kind):
             return problem(code, detail)
     return problem("internal_error", "It was logged; nothing was changed that was not acknowledged.")
+
+
+# What PostgreSQL files as an error of ours: a transaction that it ended for doing nothing, a write to a standby.
+_AWAY = frozenset({"25P03", "25006"})
+
+
+def is_database_away(error: BaseException | None) -> bool:
+    """Whether another try may succeed: no connection, a lost one, a lock or a statement that took too long."""
+    if isinstance(error, OperationalError | InterfaceError):
+        return True
+    return isinstance(error, DatabaseError) and getattr(error.__cause__, "sqlstate", None) in _AWAY
 
 
 def _told_fields(error: exceptions.ValidationError) -> dict[str, Any]:
@@ -142,7 +158,6 @@ _OTHERS: tuple[tuple[type[Exception] | tuple[type[Exception], ...], str, str], .
     (PermissionDenied, "forbidden", "You may not do that."),
     (RequestDataTooBig, "too_large", "The body is too large."),
     ((BadRequest, SuspiciousOperation, UnreadablePostError), "malformed", "The request cannot be read."),
-    ((OperationalError, InterfaceError), "database_away", "Nothing is known to have changed; try again."),
 )
 
 
@@ -194,6 +209,11 @@ def permission_denied(request: HttpRequest, exception: Exception) -> HttpRespons
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    if not _is_api(request):
-        return defaults.server_error(request)
-    return as_response(told(Exception()))
+    """Django calls it while it handles the exception, which it does not hand over."""
+    error = sys.exc_info()[1]
+    if _is_api(request):
+        return as_response(told(error if isinstance(error, Exception) else Exception()))
+    if is_database_away(error):
+        # Without the request: who asks, which the pages tell, is in the database.
+        return HttpResponse(loader.render_to_string("503.html"), status=503, headers={"Retry-After": RETRY_AFTER})
+    return defaults.server_error(request)
