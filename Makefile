@@ -2,6 +2,7 @@
 
 HOST ?= 127.0.0.1
 PORT ?= 8000
+PYTEST = -n 2 --dist loadfile --cov --cov-branch
 
 .PHONY: run demo production-check test check format lock clean
 
@@ -15,10 +16,11 @@ production-check: .venv/installed-development  ## PostgreSQL, Redis and the comm
 	@scripts/install-test-servers
 	@.venv/bin/python -m tests.running.production
 
-test: .venv/installed-development  ## the static checks, then every test (ARGS= for pytest)
+test: .venv/installed-development  ## the static checks, every test on SQLite, then on PostgreSQL each that touches a database (ARGS= for pytest)
 	@scripts/install-test-servers
 	@scripts/check
-	.venv/bin/python -m pytest -n 2 --dist loadfile --cov --cov-branch --cov-report=term $(ARGS)
+	.venv/bin/python -m pytest $(PYTEST) --cov-report= $(ARGS)
+	.venv/bin/python -m pytest $(PYTEST) --cov-append --cov-report=term --database=postgres $(ARGS)
 
 check: .venv/installed-development  ## the static checks only
 	@scripts/check

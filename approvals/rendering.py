@@ -16,6 +16,7 @@ import ipaddress
 import json
 import math
 import pathlib
+import re
 import uuid
 from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
@@ -198,6 +199,14 @@ _LEAVES: tuple[tuple[type | tuple[type, ...], Leaf], ...] = (
 def read(text: str) -> Any:
     """JSON data from text that `canonical` or a strict reader vouched for; fractions as Decimal, so no digit is lost."""
     return json.loads(text, parse_float=Decimal)
+
+
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+
+
+def storable(text: str) -> str:
+    """Plain text with what no database keeps, a NUL and halves of surrogate pairs, written as JSON would: `\\u0000`."""
+    return _UNSTORABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def sha256(text: str) -> str:

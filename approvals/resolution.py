@@ -15,10 +15,10 @@ from django.apps import apps
 from django.conf import settings
 
 from approvals.models import Declaration, Resolution, ToolCall, When
-from approvals.rendering import Rendered, Unrenderable, digest, render, sha256
+from approvals.rendering import Rendered, Unrenderable, digest, render, sha256, storable
 from toolgate.tools.canonical import canonical
 from toolgate.tools.diagnostics import quote
-from toolgate.tools.json_text import JSONTextError, read_json
+from toolgate.tools.json_text import JSONTextError, read_json, read_stored
 from toolgate.tools.outcomes import Error
 from toolgate.tools.registry import Registration, Registry
 from toolgate.tools.tool_call import ArgumentsError, read_arguments
@@ -68,8 +68,8 @@ class Resolved:
             resolved=self.rendered.text if self.rendered else "",
             types=canonical(self.rendered.types) if self.rendered else "{}",
             digest=self.digest,
-            refusal=self.refusal,
-            headline=self.headline[:2000],
+            refusal=storable(self.refusal),
+            headline=storable(self.headline)[:2000],
         )
 
     def record(self, call: ToolCall, when: When, at: datetime) -> Resolution:
@@ -101,7 +101,7 @@ def context_for(call: ToolCall) -> dict[str, Any]:
         "tool_call_id": call.tool_call_id,
         "idempotency_key": str(call.pk),
         "interrupts": [
-            {"message": one.message, "data": read_json(one.data), "answer": read_json(one.answer)} for one in answered
+            {"message": one.message, "data": read_stored(one.data), "answer": read_stored(one.answer)} for one in answered
         ],
     }
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -25,6 +26,7 @@ from approvals.models import Agent, Person, ToolCall
 from approvals.models.actors import SYSTEM
 from approvals.models.append_only import INSTALL, REMOVE
 from tests.calls import CallMaker
+from tests.databases import new_database
 from toolgate import Registry
 from toolgate.settings import settings as deployed
 
@@ -92,6 +94,12 @@ def real_db(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterat
             for statement in INSTALL[connection.vendor]:
                 cursor.execute(statement)
         connections.close_all()
+
+
+@pytest.fixture
+def database_url(tmp_path: Path) -> str:
+    """An empty database for a process that the test starts."""
+    return new_database(tmp_path)
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from approvals.lifecycle.ending import end_if_overdue
-from approvals.lifecycle.moving import deadlines, get, move, require, result_text, verb
+from approvals.lifecycle.moving import deadlines, get, lock, move, require, result_text, verb
 from approvals.lifecycle.reviewers import Reviewer, is_own, require_reviewer
 from approvals.lifecycle.transitions import NotPossible, S
 from approvals.models import AuditEvent, EventKind, Interrupt, Status, ToolCall, Verb
@@ -28,7 +28,7 @@ def answer_interrupt(*, call_id: UUID, interrupt_id: UUID, reviewer: Reviewer, a
 
 @verb
 def _answer_interrupt(call_id: UUID, interrupt_id: UUID, reviewer: Reviewer, answer: Any, at: datetime) -> ToolCall:
-    call, text = get(call_id, "interrupts"), canonical(answer)
+    call, text = lock(call_id, "interrupts"), canonical(answer)
     asked = next((one for one in call.interrupts.all() if one.pk == interrupt_id), None)
     if asked is None:
         raise NotPossible("unknown_interrupt", "This call never asked that question.", call)
@@ -66,7 +66,7 @@ def settle(*, call_id: UUID, reviewer: Reviewer, outcome: str, reason: str, at: 
     The same again by the same person is harmless. Raises NotPossible: `wrong_status`, `already_settled`, `not_a_reviewer`,
     `reason_missing`, `self_approval`.
     """
-    call, facts = get(call_id), {"why": reason.strip(), "outcome": outcome}
+    call, facts = lock(call_id), {"why": reason.strip(), "outcome": outcome}
     if call.status != S.OUTCOME_UNKNOWN and _was_said(call, reviewer, facts):
         return call
     require(call, Verb.SETTLE, at)

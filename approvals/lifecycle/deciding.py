@@ -17,6 +17,7 @@ from approvals.lifecycle.moving import (
     close_interrupt,
     deadlines,
     get,
+    lock,
     move,
     note,
     policy_columns,
@@ -83,7 +84,7 @@ def _refresh_if_changed(call: ToolCall, at: datetime) -> None:
 
 @verb
 def _refresh(call_id: UUID, version: int, resolved: Resolved, verdict: Verdict | None, at: datetime) -> None:
-    call = get(call_id)
+    call = lock(call_id)
     if call.version != version or call.status != S.PENDING or call.resolution is None:
         return
     row = resolved.record(call, When.REVIEW, at)
@@ -132,7 +133,7 @@ class _Answer:
 
 @verb
 def _decide(call_id: UUID, answer: _Answer) -> ToolCall:
-    call = get(call_id, "decisions")
+    call = lock(call_id, "decisions")
     if _is_repeat(call, answer):
         return call
     require(call, Verb(answer.kind), answer.at)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from uuid import UUID
 
-from approvals.lifecycle.moving import close_interrupt, get, move, require, result_text, verb
+from approvals.lifecycle.moving import close_interrupt, lock, move, require, result_text, verb
 from approvals.lifecycle.reviewers import is_over
 from approvals.lifecycle.transitions import NotPossible, S
 from approvals.models import Agent, EventKind, Status, ToolCall, Verb
@@ -16,7 +16,7 @@ from approvals.models.actors import CLOCK, Actor
 @verb
 def expire(*, call_id: UUID, at: datetime) -> ToolCall:
     """Ends a pending, approved or interrupted call whose time is over. Raises NotPossible (`not_due`) when it is not."""
-    call = get(call_id)
+    call = lock(call_id)
     require(call, Verb.EXPIRE, at)
     if call.expires_at is None or call.expires_at > at:
         raise NotPossible("not_due", "Its time is not over yet.", call)
@@ -33,7 +33,7 @@ def expire(*, call_id: UUID, at: datetime) -> ToolCall:
 @verb
 def cancel(*, call_id: UUID, agent: Agent, at: datetime) -> ToolCall:
     """The agent withdraws its own pending, approved or interrupted call. A repeat is harmless."""
-    call = get(call_id)
+    call = lock(call_id)
     if call.agent_id != agent.pk:
         raise NotPossible("unknown_call", "There is no such tool call.")
     if call.status == S.CANCELLED:

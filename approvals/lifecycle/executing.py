@@ -11,12 +11,12 @@ from uuid import UUID
 from django.conf import settings
 
 from approvals import resolution
-from approvals.lifecycle.moving import deadlines, get, move, policy_columns, require, verb
+from approvals.lifecycle.moving import deadlines, lock, move, policy_columns, require, verb
 from approvals.lifecycle.transitions import TRANSITIONS, NotPossible, S
 from approvals.models import OPEN, EventKind, Execution, Interrupt, Status, ToolCall, Verb, When, uuid7
 from approvals.models.actors import CLOCK, Actor
 from approvals.policies import Verdict
-from approvals.rendering import sha256
+from approvals.rendering import sha256, storable
 from approvals.resolution import Resolved
 from toolgate.tools.canonical import canonical
 from toolgate.tools.tool_result import ToolResult
@@ -40,7 +40,7 @@ def claim(*, call_id: UUID, worker: Worker, at: datetime) -> ToolCall:
 
     Raises NotPossible: `wrong_status`, `already_settled`, `expired`, `not_its_turn`, `declared_only`.
     """
-    call = get(call_id)
+    call = lock(call_id)
     require(call, Verb.CLAIM, at)
     if call.runs_by_agent:
         raise NotPossible("declared_only", "This tool has no body here: the agent runs it itself.", call)
@@ -72,7 +72,7 @@ def renew(*, call_id: UUID, lease: UUID, at: datetime) -> bool:
 
 
 def _held(call_id: UUID, lease: UUID, verb: Verb) -> ToolCall:
-    call = get(call_id)
+    call = lock(call_id)
     if call.lease != lease or call.status not in TRANSITIONS[verb].sources:
         raise NotPossible("lease_lost", f"This worker no longer holds the call, which is {call.status}.", call)
     return call
@@ -82,7 +82,9 @@ _RELEASED = {"lease": None, "lease_expires_at": None}
 
 
 def _close_execution(call: ToolCall, at: datetime, outcome: str, exception: str = "") -> None:
-    Execution.objects.filter(call=call, attempt=call.attempt).update(ended_at=at, outcome=outcome, exception=exception)
+    Execution.objects.filter(call=call, attempt=call.attempt).update(
+        ended_at=at, outcome=outcome, exception=storable(exception)
+    )
 
 
 @verb
@@ -137,7 +139,7 @@ def _raise_interrupt(call: ToolCall, result: ToolResult, at: datetime) -> Interr
     return Interrupt.objects.create(
         call=call,
         number=call.interrupts.count() + 1,
-        message=text,
+        message=storable(text),
         data=canonical(from_tool["interrupt_data"]),
         raised_at=at,
     )

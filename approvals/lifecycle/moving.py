@@ -21,6 +21,8 @@ from approvals.rendering import read, sha256
 from toolgate.tools.canonical import canonical
 from toolgate.tools.tool_result import ToolResult
 
+_BEGIN_ANEW = frozenset({"40001", "40P01"})  # what PostgreSQL calls a serialization failure and a deadlock
+
 
 class _Stale(Exception):
     """Somebody changed the row between reading and moving it: read again."""
@@ -41,6 +43,9 @@ def verb(function: Callable[P, R]) -> Callable[P, R]:
                     return function(*args, **kwargs)
             except _Stale:
                 continue
+            except OperationalError as error:
+                if getattr(error.__cause__, "sqlstate", None) not in _BEGIN_ANEW:
+                    raise
         raise OperationalError("the call kept changing while it was being changed")
 
     return run
@@ -52,6 +57,14 @@ def get(call_id: UUID, *related: str) -> ToolCall:
         return ToolCall.objects.select_related("agent", "resolution").prefetch_related(*related).get(pk=call_id)
     except ToolCall.DoesNotExist:
         raise NotPossible("unknown_call", "There is no such tool call.") from None
+
+
+def lock(call_id: UUID, *related: str) -> ToolCall:
+    """The call as it is, which no other verb changes until this one ends. SQLite has locked everything already."""
+    # Locked alone and read afterwards. In one statement PostgreSQL would read the row anew, once it has waited for it, but
+    # what is joined to it as it was before: a call without its new resolution.
+    ToolCall.objects.select_for_update(no_key=True).filter(pk=call_id).values_list("pk").first()
+    return get(call_id, *related)
 
 
 def move(
@@ -164,7 +177,7 @@ def result_text(call: ToolCall, text: str, *, is_error: bool = False) -> str:
 
 
 def set_groups(call: ToolCall, names: Iterable[str]) -> None:
-    call.reviewer_groups.set([Group.objects.get_or_create(name=name)[0] for name in names])
+    call.reviewer_groups.set([Group.objects.get_or_create(name=name)[0] for name in sorted(names)])
 
 
 def close_interrupt(call: ToolCall, at: datetime) -> None:

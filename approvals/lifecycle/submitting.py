@@ -13,7 +13,7 @@ from django.db.models import Max
 
 from approvals import audit, dispatch, policies, resolution
 from approvals.lifecycle.ending import ended_if_overdue
-from approvals.lifecycle.moving import deadlines, get, note, policy_columns, result_text, set_groups, verb
+from approvals.lifecycle.moving import deadlines, lock, note, policy_columns, result_text, set_groups, verb
 from approvals.lifecycle.transitions import NotPossible, S
 from approvals.models import GENESIS, OPEN, SETTLED, Agent, EventKind, Outcome, Status, ToolCall, When, uuid7
 from approvals.models.actors import Actor
@@ -131,7 +131,7 @@ def _draft(agent: Agent, submission: Submission, fingerprint: str, at: datetime)
         agent_reasoning=submission.agent_reasoning,
         on_behalf_of=submission.on_behalf_of,
         risk=registration.risk if registration else "medium",
-        display_text=(registration and registration.function.display_text) or "",
+        display_text=((registration and registration.function.display_text) or "")[:500],
         submitted_at=at,
     )
 
@@ -162,7 +162,7 @@ def _store(call: ToolCall, submission: Submission, resolved: Resolved, verdict: 
         set_groups(call, verdict.groups)
     if call.revises:
         facts = {"revised_by": str(call.pk), "status": call.revises.status}
-        note(get(call.revises.pk), kind=EventKind.REVISED, actor=Actor.agent(call.agent), at=at, facts=facts)
+        note(lock(call.revises.pk), kind=EventKind.REVISED, actor=Actor.agent(call.agent), at=at, facts=facts)
     if status == S.APPROVED and not call.runs_by_agent:
         dispatch.execute_soon(call.pk)
     call.has_no_history()

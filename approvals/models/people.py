@@ -27,7 +27,7 @@ class Person(AbstractUser):
 
     @property
     def label(self) -> str:
-        return self.get_full_name() or self.username
+        return (self.get_full_name() or self.username)[:300]  # as long as it is kept with a decision
 
     def group_names(self) -> list[str]:
         return sorted(group.name for group in self.groups.all())  # `all`, so that a list may prefetch them once

@@ -120,15 +120,30 @@ def test_walks_every_chain_and_the_one_of_administration(make_call: CallMaker) -
     assert {str(call.pk), "administration"} <= chains
 
 
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "UPDATE approvals_auditevent SET actor_name = 'Mallory'",
-        "DELETE FROM approvals_auditevent",
-        "INSERT OR REPLACE INTO approvals_auditevent SELECT id, chain, sequence, 'denied', at, tool, actor_kind, actor_id, "
-        "actor_name, data, previous, digest FROM approvals_auditevent",
-    ],
+_AGAIN = (
+    "INTO approvals_auditevent SELECT id, chain, sequence, 'denied', at, tool, actor_kind, actor_id, actor_name, data, "
+    "previous, digest FROM approvals_auditevent WHERE true"
 )
+_CHANGES = ("UPDATE approvals_auditevent SET actor_name = 'Mallory'", "DELETE FROM approvals_auditevent")
+REFUSED = {
+    "sqlite": (
+        *_CHANGES,
+        f"INSERT OR REPLACE {_AGAIN}",
+        f"REPLACE {_AGAIN}",
+        f"INSERT {_AGAIN} ON CONFLICT (id) DO UPDATE SET kind = excluded.kind",
+        "UPDATE OR REPLACE approvals_auditevent SET kind = 'denied'",
+    ),
+    "postgresql": (
+        *_CHANGES,
+        "TRUNCATE approvals_auditevent",
+        "TRUNCATE approvals_auditevent CASCADE",
+        f"INSERT {_AGAIN} ON CONFLICT (id) DO UPDATE SET kind = excluded.kind",
+        "MERGE INTO approvals_auditevent old USING approvals_auditevent new ON old.id = new.id WHEN MATCHED THEN DELETE",
+    ),
+}
+
+
+@pytest.mark.parametrize("statement", REFUSED[connection.vendor])
 def test_database_itself_refuses(statement: str, make_call: CallMaker) -> None:
     chain = str(make_call().pk)
     with pytest.raises(DatabaseError, match="append-only"), transaction.atomic(), connection.cursor() as cursor:

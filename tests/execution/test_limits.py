@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sqlite3
 import threading
 import time
 from datetime import timedelta
@@ -20,6 +19,7 @@ from tests.calls import CallMaker, register
 
 pytestmark = pytest.mark.usefixtures("real_db")
 SHORT: dict[str, Any] = {"time_limit": timedelta(seconds=30), "soft_time_limit": timedelta(seconds=0.3)}
+NOBODY_ELSE_WRITES = {"sqlite": "BEGIN IMMEDIATE", "postgresql": "BEGIN; LOCK TABLE approvals_toolcall"}
 STOPPED = "The tool did not finish within 0.3 seconds and was stopped."
 
 
@@ -105,12 +105,13 @@ def test_body_whose_lease_is_gone_is_still_stopped_and_its_answer_changes_nothin
 
 def test_answer_is_stored_once_the_database_can_be_written_again(make_call: CallMaker, tools: Any) -> None:
     ran: list[bool] = []
-    outside = sqlite3.connect(connection.settings_dict["NAME"], isolation_level=None, check_same_thread=False)
-    release = threading.Timer(1.5, outside.rollback)
+    outside = connection.copy()
+    outside.inc_thread_sharing()
+    release = threading.Timer(1.5, lambda: outside.cursor().execute("ROLLBACK"))
 
     def body(arguments: Any, context: Any) -> str:
         ran.append(True)
-        outside.execute("BEGIN IMMEDIATE")
+        outside.cursor().execute(NOBODY_ELSE_WRITES[connection.vendor])
         release.start()
         return "done"
 

@@ -1,13 +1,14 @@
-"""Several worker processes on one database file race for the same approved calls: each call runs once."""
+"""Several worker processes on one database race for the same approved calls: each call runs once."""
 
 from __future__ import annotations
 
 import os
-import sqlite3
 import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
+
+from tests.databases import rows
 
 CALLS, WORKERS = 200, 4
 SUBMIT = f"""
@@ -32,9 +33,14 @@ for call_id in approved:
 """
 
 
-def test_every_call_runs_once(tmp_path: Path) -> None:
+def test_every_call_runs_once(tmp_path: Path, database_url: str) -> None:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("TOOLGATE_", "DJANGO_"))}
-    ours = {"TOOLGATE_DATA_DIR": str(tmp_path), "TOOLGATE_TOOLS": "tests.running.counted", "TOOLGATE_LOG_LEVEL": "ERROR"}
+    ours = {
+        "TOOLGATE_DATA_DIR": str(tmp_path),
+        "TOOLGATE_DATABASE_URL": database_url,
+        "TOOLGATE_TOOLS": "tests.running.counted",
+        "TOOLGATE_LOG_LEVEL": "ERROR",
+    }
     environment = kept | ours | {"DJANGO_SETTINGS_MODULE": "toolgate.settings"}
 
     def start(*arguments: str) -> subprocess.Popen[str]:
@@ -58,13 +64,11 @@ def test_every_call_runs_once(tmp_path: Path) -> None:
         process.communicate(timeout=200)
         assert process.returncode == 0
 
-    counted = sqlite3.connect(tmp_path / "counted.sqlite3")
-    ran = Counter(key for (key,) in counted.execute("SELECT idempotency_key FROM runs"))
-    counted.close()
+    counted = rows(f"sqlite:///{tmp_path / 'counted.sqlite3'}", "SELECT idempotency_key FROM runs")
+    ran = Counter(key for (key,) in counted)
     assert (len(ran), set(ran.values())) == (CALLS, {1})
-    gate = sqlite3.connect(tmp_path / "toolgate.sqlite3")
-    assert dict(gate.execute("SELECT status, count(*) FROM approvals_toolcall GROUP BY status")) == {"succeeded": CALLS}
-    by_worker = dict(gate.execute("SELECT worker, count(*) FROM approvals_execution GROUP BY worker"))
-    gate.close()
+    statuses = rows(database_url, "SELECT status, count(*) FROM approvals_toolcall GROUP BY status")
+    assert statuses == [("succeeded", CALLS)]
+    by_worker = dict(rows(database_url, "SELECT worker, count(*) FROM approvals_execution GROUP BY worker"))
     assert sum(by_worker.values()) == CALLS
     assert len(by_worker) > 1

@@ -1,4 +1,4 @@
-"""Two at once, on real threads and a real database file: exactly one wins, and the loser is told the truth."""
+"""Two at once, on real threads and real commits: exactly one wins, and the loser is told the truth."""
 
 from __future__ import annotations
 
@@ -14,11 +14,14 @@ import pytest
 from django.db import connection
 
 from approvals import execution, lifecycle
-from approvals.audit import verify_chain
+from approvals.audit import record_administration, verify_chain
 from approvals.clock import now
 from approvals.lifecycle import NotPossible, Reviewer
-from approvals.models import AuditEvent, Decision, DecisionKind, EventKind, Execution, Person, Status, ToolCall
-from tests.calls import WORKER, CallMaker, register, submission
+from approvals.models import Administration, AuditEvent, Decision, DecisionKind, EventKind, Execution, Person, Status, ToolCall
+from approvals.models.actors import SYSTEM
+from approvals.rendering import read
+from tests.calls import WORKER, CallMaker, finish, register, submission
+from toolgate import Ok
 
 pytestmark = pytest.mark.usefixtures("real_db")
 
@@ -40,10 +43,11 @@ def together(*actions: Callable[[], Any]) -> list[Any]:
         return list(pool.map(run, actions))
 
 
-def decision(call: ToolCall, person: Person, kind: DecisionKind) -> Callable[[], ToolCall]:
+def decision(call: ToolCall, person: Person, kind: DecisionKind, **more: Any) -> Callable[[], ToolCall]:
     shown = call.resolution.digest if call.resolution else ""
     reviewer = Reviewer(person, "session")
-    return partial(lifecycle.decide, call_id=call.pk, reviewer=reviewer, kind=kind, digest=shown, at=now(), reason="because")
+    facts: dict[str, Any] = {"reviewer": reviewer, "kind": kind, "digest": shown, "at": now(), "reason": "because"}
+    return partial(lifecycle.decide, call_id=call.pk, **facts, **more)
 
 
 def split(answers: list[Any]) -> tuple[list[ToolCall], list[NotPossible]]:
@@ -141,3 +145,91 @@ def test_twenty_presses_of_approve_are_one_decision(make_call: CallMaker, review
     assert not refused
     assert {answer.status for answer in answers} == {Status.APPROVED}
     assert Decision.objects.filter(call=call).count() == 1
+
+
+def test_events_of_administration_written_at_once_are_one_chain() -> None:
+    facts = [{"number": number} for number in range(16)]
+    record = partial(record_administration, EventKind.KEY_ISSUED, at=now(), actor=SYSTEM)
+    together(*(partial(record, data=one) for one in facts))
+    assert verify_chain(Administration.NAME).is_whole
+    events = AuditEvent.objects.filter(chain=Administration.NAME)
+    assert sorted(read(event.data)["number"] for event in events) == list(range(16))
+
+
+def test_same_key_with_other_content_at_once_makes_one_call(make_call: CallMaker, tools: Any, agent: Any) -> None:
+    tool = register(tools)
+    for turn in range(5):
+        sent = [submission(tool, {"amount": n}, tool_call_id=f"the same {turn}") for n in range(8)]
+        answers = together(*(partial(lifecycle.submit, agent=agent, submission=one, at=now()) for one in sent))
+        refused = [one for one in answers if isinstance(one, NotPossible)]
+        assert {one.code for one in refused} == {"submission_conflict"}
+        assert len(refused) == 7
+        assert ToolCall.objects.filter(tool_call_id=f"the same {turn}").count() == 1
+
+
+def test_workers_that_race_for_a_whole_run_take_its_calls_in_order(make_call: CallMaker, tools: Any, agent: Any) -> None:
+    tool = register(tools, require_approval=False)
+    calls = [make_call.submit(tool, run_id="a run") for _ in range(6)]
+    for first in calls:
+        claims = [partial(lifecycle.claim, call_id=call.pk, worker=WORKER, at=now()) for call in calls * 2]
+        (won,), refused = split(together(*claims))
+        assert won.pk == first.pk
+        assert {one.code for one in refused} <= {"not_its_turn", "wrong_status", "already_settled"}
+        finish(won, Status.SUCCEEDED, Ok("done"))
+
+
+def test_looks_while_it_is_decided_are_links_of_the_same_chain(
+    make_call: CallMaker, person_maker: Callable[..., Person]
+) -> None:
+    people = [person_maker(f"person{number}") for number in range(6)]
+    for _ in range(5):
+        call = make_call()
+        looks = [partial(lifecycle.see, call_id=call.pk, reviewer=Reviewer(one, "session"), at=now()) for one in people]
+        _, refused = split(together(*looks, decision(call, people[0], DecisionKind.APPROVE)))
+        assert not refused
+        assert verify_chain(str(call.pk)).is_whole
+
+
+def test_edit_against_approval_never_approves_what_was_not_shown(
+    make_call: CallMaker, reviewer: Person, second_reviewer: Person
+) -> None:
+    for _ in range(10):
+        call = make_call()
+        edit = decision(call, second_reviewer, DecisionKind.EDIT, edited_arguments='{"a": 2}')
+        won, refused = split(together(decision(call, reviewer, DecisionKind.APPROVE), edit))
+        call.refresh_from_db()
+        assert len(won) == len(refused) == 1
+        assert refused[0].code in ("stale_digest", "wrong_status")
+        shown = call.resolution.digest if call.resolution else ""
+        assert call.approved_digest == (shown if call.status == Status.APPROVED else "")
+        assert verify_chain(str(call.pk)).is_whole
+
+
+def test_lease_that_is_renewed_in_the_moment_it_runs_out_is_kept_or_lost_and_not_both(make_call: CallMaker) -> None:
+    for _ in range(10):
+        call = make_call(Status.EXECUTING)
+        assert call.lease is not None
+        assert call.lease_expires_at is not None
+        late = call.lease_expires_at + timedelta(seconds=1)
+        renew = partial(lifecycle.renew, call_id=call.pk, lease=call.lease, at=late)
+        lose = partial(lifecycle.lose, call_id=call.pk, lease=call.lease, why="a test", at=late)
+        renewed, lost = together(renew, lose)
+        call.refresh_from_db()
+        assert renewed == isinstance(lost, NotPossible) == (call.status == Status.EXECUTING)
+
+
+def test_corrections_of_one_call_at_once_are_all_links_of_its_chain(make_call: CallMaker, agent: Any) -> None:
+    call = make_call(Status.CHANGES_REQUESTED)
+    sent = [submission("tool", {"a": n}, tool_call_id=f"correction {n}", revises=call.pk) for n in range(8)]
+    answers = together(*(partial(lifecycle.submit, agent=agent, submission=one, at=now()) for one in sent))
+    assert all(created for _, created in answers)
+    assert AuditEvent.objects.filter(chain=str(call.pk), kind=EventKind.REVISED).count() == 8
+    assert verify_chain(str(call.pk)).is_whole
+
+
+def test_new_tools_with_new_groups_in_any_order_do_not_stop_one_another(make_call: CallMaker, tools: Any, agent: Any) -> None:
+    for turn in range(5):
+        groups = [f"group {turn} {number}" for number in range(4)]
+        names = [register(tools, f"tool {turn} {n}", groups=groups if n % 2 else groups[::-1]) for n in range(8)]
+        answers = together(*(partial(lifecycle.submit, agent=agent, submission=submission(one), at=now()) for one in names))
+        assert all(created for _, created in answers)

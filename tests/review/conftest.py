@@ -103,13 +103,13 @@ def site(real_db: None, showcase_tools: None) -> Iterator[Site]:
         thread.join()
 
 
-@pytest.fixture
-def chromium(monkeypatch: pytest.MonkeyPatch) -> Iterator[Browser]:
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
     """Debian's Chromium. A machine without it fails here: what people see must have been seen in a browser."""
     assert CHROMIUM.exists(), "install it: apt-get install chromium"
-    # Playwright's synchronous calls run beside an event loop of their own thread, which Django takes for async code.
-    monkeypatch.setitem(os.environ, "DJANGO_ALLOW_ASYNC_UNSAFE", "true")
-    with sync_playwright() as playwright:
+    with pytest.MonkeyPatch.context() as monkeypatch, sync_playwright() as playwright:
+        # Playwright's synchronous calls run beside an event loop of their own thread, which Django takes for async code.
+        monkeypatch.setitem(os.environ, "DJANGO_ALLOW_ASYNC_UNSAFE", "true")
         browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=ARGUMENTS)
         yield browser
         browser.close()
@@ -131,7 +131,9 @@ OpenWindow = Callable[..., Window]
 
 
 @pytest.fixture
-def window(chromium: Browser, site: Site) -> OpenWindow:
+def window(chromium: Browser, site: Site) -> Iterator[OpenWindow]:
+    windows: list[Window] = []
+
     def opened(username: str = "ada", **options: Any) -> Window:
         def dismiss(dialog: Dialog) -> None:
             surprises.append(f"dialog {dialog.message}")
@@ -147,6 +149,9 @@ def window(chromium: Browser, site: Site) -> OpenWindow:
         tab.fill("#id_username", username)
         tab.fill("#id_password", showcase.PASSWORD)
         tab.click("button[type=submit]")
-        return Window(tab, context, surprises)
+        windows.append(Window(tab, context, surprises))
+        return windows[-1]
 
-    return opened
+    yield opened
+    for one in windows:
+        one.close()

@@ -1,4 +1,4 @@
-"""A server for a test, ended with it."""
+"""Servers for tests, ended with them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.databases import new_database
 from tests.running.server import Serving
 
 
@@ -15,7 +16,7 @@ def serve(tmp_path: Path) -> Iterator[Callable[..., Serving]]:
     started: list[Serving] = []
 
     def start(*options: str, **settings: str) -> Serving:
-        serving = Serving(tmp_path, settings, options)
+        serving = Serving(tmp_path, settings, options, database=new_database(tmp_path))
         started.append(serving)
         serving.start()
         return serving
@@ -23,3 +24,13 @@ def serve(tmp_path: Path) -> Iterator[Callable[..., Serving]]:
     yield start
     for serving in started:
         serving.end()
+
+
+@pytest.fixture(scope="module")
+def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    """One server for those who leave it as they found it."""
+    folder = tmp_path_factory.mktemp("serving")
+    shared = Serving(folder, database=new_database(folder))
+    shared.start()
+    yield shared
+    shared.end()

@@ -25,6 +25,7 @@ class Serving:
     settings: dict[str, str] = field(default_factory=dict)
     options: tuple[str, ...] = ()
     port: int = field(default_factory=free_port)
+    database: str = ""  # its address; empty for one in the folder
     process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -34,7 +35,10 @@ class Serving:
     @property
     def environment(self) -> dict[str, str]:
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("TOOLGATE_", "DJANGO_"))}
-        return {**kept, "TOOLGATE_DATA_DIR": str(self.folder), **self.settings}
+        ours = {"TOOLGATE_DATA_DIR": str(self.folder)}
+        if self.database.startswith("postgres"):  # what is in the folder is found without being told
+            ours["TOOLGATE_DATABASE_URL"] = self.database
+        return {**kept, **ours, **self.settings}
 
     def run(self, *arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
         """Another command of `toolgate` on the same data, run to its end."""

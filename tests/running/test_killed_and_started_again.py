@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import random
 import signal
-import sqlite3
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import httpx2
 import pytest
 
+from tests.databases import rows
 from tests.running.server import Serving
 
 CALLS, AGENTS, REVIEWERS, KILLS = 1000, 8, 4, 5
@@ -73,13 +72,6 @@ def kill_now_and_then(serving: Serving, submitted: dict[str, str], decided: set[
         serving.start()
 
 
-def rows(serving: Serving, statement: str, database: str = "toolgate.sqlite3") -> list[Any]:
-    connection = sqlite3.connect(serving.folder / database, timeout=60)
-    found = connection.execute(statement).fetchall()
-    connection.close()
-    return found
-
-
 @pytest.mark.timeout(900)
 def test_nothing_acknowledged_is_lost_and_nothing_runs_twice(serve: Callable[..., Serving]) -> None:
     serving = serve(
@@ -98,14 +90,14 @@ def test_nothing_acknowledged_is_lost_and_nothing_runs_twice(serve: Callable[...
             one.result()
 
     open_statuses = "('pending', 'approved', 'executing')"
-    while rows(serving, f"SELECT 1 FROM approvals_toolcall WHERE status IN {open_statuses} LIMIT 1"):  # noqa: S608 - our own words
-        assert not over.is_set(), Counter(rows(serving, "SELECT status FROM approvals_toolcall"))
+    while rows(serving.database, f"SELECT 1 FROM approvals_toolcall WHERE status IN {open_statuses} LIMIT 1"):  # noqa: S608 - our own words
+        assert not over.is_set(), Counter(rows(serving.database, "SELECT status FROM approvals_toolcall"))
         time.sleep(0.5)
     bound.cancel()
 
-    calls = {row[0]: row[1:] for row in rows(serving, "SELECT tool_call_id, id, status FROM approvals_toolcall")}
+    calls = {row[0]: row[1:] for row in rows(serving.database, "SELECT tool_call_id, id, status FROM approvals_toolcall")}
     assert len(calls) == len(submitted) == CALLS
-    approved = {row[0] for row in rows(serving, "SELECT call_id FROM approvals_decision WHERE kind = 'approve'")}
+    approved = {row[0] for row in rows(serving.database, "SELECT call_id FROM approvals_decision WHERE kind = 'approve'")}
     assert {call_id.replace("-", "") for call_id in decided} <= approved
     assert {call_id.replace("-", ""): name for call_id, name in submitted.items()} == {
         call_id: name for name, (call_id, _) in calls.items()
@@ -114,7 +106,8 @@ def test_nothing_acknowledged_is_lost_and_nothing_runs_twice(serve: Callable[...
     assert set(statuses) <= {"succeeded", "outcome_unknown"}
     assert statuses["outcome_unknown"] <= KILLS * WORKER_THREADS  # no more than what was in somebody's hands
 
-    ran = Counter(row[0].replace("-", "") for row in rows(serving, "SELECT idempotency_key FROM runs", "counted.sqlite3"))
+    counted = f"sqlite:///{serving.folder / 'counted.sqlite3'}"
+    ran = Counter(row[0].replace("-", "") for row in rows(counted, "SELECT idempotency_key FROM runs"))
     assert max(ran.values()) == 1
     assert all(ran[call_id] == 1 for call_id, status in calls.values() if status == "succeeded")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sqlite3
 import stat
 import sys
 from collections.abc import Callable
@@ -13,6 +12,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from tests.databases import past_every_guard
 from tests.running.server import Serving
 from tests.servers import free_port
 from toolgate.management.commands.settings import reference
@@ -30,8 +30,7 @@ def test_says_what_to_open_and_paste_and_ends_cleanly(serve: Serve) -> None:
     assert "Traceback" not in serving.log
 
 
-def test_keeps_its_secrets_to_its_owner(serve: Serve) -> None:
-    serving = serve()
+def test_keeps_its_secrets_to_its_owner(serving: Serving) -> None:
     for name in ("credentials.json", "secret_key"):
         assert stat.S_IMODE(os.stat(serving.folder / name).st_mode) == 0o600
 
@@ -45,8 +44,7 @@ def test_starts_again_after_a_kill_with_everything_there(serve: Serve) -> None:
     assert serving.run("verify").returncode == 0
 
 
-def test_says_that_a_port_is_taken(serve: Serve) -> None:
-    serving = serve()
+def test_says_that_a_port_is_taken(serving: Serving) -> None:
     refused = serving.run("serve", "--port", str(serving.port))
     assert refused.returncode == 1
     assert f"Port {serving.port} is taken" in refused.stderr
@@ -78,12 +76,9 @@ def test_serves_without_the_demonstration(serve: Serve) -> None:
 def test_makes_the_demonstration_that_a_killed_first_start_did_not_finish(serve: Serve) -> None:
     serving = serve()
     serving.end(signal.SIGKILL)
-    database = sqlite3.connect(serving.folder / "toolgate.sqlite3")
-    database.execute("PRAGMA foreign_keys = OFF")
-    for table in ("person_groups", "personaltoken", "agentkey", "person"):
-        database.execute(f"DELETE FROM approvals_{table}")  # noqa: S608 - our own words
-    database.commit()
-    database.close()
+    with past_every_guard(serving.database) as execute:
+        for table in ("person_groups", "personaltoken", "agentkey", "person"):
+            execute(f"DELETE FROM approvals_{table}")  # noqa: S608 - our own words
     serving.start()
     assert serving.credentials["agent_key"] in serving.log
 
@@ -95,8 +90,7 @@ def test_tells_every_story_of_the_demonstration(serve: Serve) -> None:
     assert "10 of 10 stories as promised." in told.stdout
 
 
-def test_demo_says_that_nothing_answers(serve: Serve) -> None:
-    serving = serve()
+def test_demo_says_that_nothing_answers(serving: Serving) -> None:
     told = serving.run("demo", "--url", f"http://127.0.0.1:{free_port()}")
     assert told.returncode == 1
     assert "Is the server running?" in told.stderr
@@ -105,19 +99,15 @@ def test_demo_says_that_nothing_answers(serve: Serve) -> None:
 def test_verify_names_one_changed_byte_of_any_event(serve: Serve) -> None:
     serving = serve()
     serving.end(signal.SIGTERM)
-    database = sqlite3.connect(serving.folder / "toolgate.sqlite3")
-    database.execute("DROP TRIGGER trail_no_update")
-    events = database.execute("SELECT id, chain, sequence, data FROM approvals_auditevent ORDER BY id").fetchall()
-    for event_id, chain, sequence, data in events[:: max(1, len(events) // 5)]:
-        changed = data[:-2] + chr(ord(data[-2]) ^ 1) + data[-1:]
-        database.execute("UPDATE approvals_auditevent SET data = ? WHERE id = ?", (changed, event_id))
-        database.commit()
-        found = serving.run("verify")
-        assert found.returncode == 1
-        assert f"{chain}: event {sequence} was changed" in found.stdout
-        database.execute("UPDATE approvals_auditevent SET data = ? WHERE id = ?", (data, event_id))
-        database.commit()
-    database.close()
+    with past_every_guard(serving.database) as execute:
+        events = execute("SELECT id, chain, sequence, data FROM approvals_auditevent ORDER BY id")
+        for event_id, chain, sequence, data in events[:: max(1, len(events) // 5)]:
+            changed = data[:-2] + chr(ord(data[-2]) ^ 1) + data[-1:]
+            execute("UPDATE approvals_auditevent SET data = %s WHERE id = %s", changed, event_id)
+            found = serving.run("verify")
+            assert found.returncode == 1
+            assert f"{chain}: event {sequence} was changed" in found.stdout
+            execute("UPDATE approvals_auditevent SET data = %s WHERE id = %s", data, event_id)
     assert serving.run("verify").returncode == 0
 
 
@@ -152,14 +142,13 @@ def test_serve_says_that_tools_cannot_be_loaded(tmp_path: Path) -> None:
     assert "Traceback" not in told.stderr
 
 
-def test_verify_says_that_there_is_no_such_call(serve: Serve) -> None:
-    told = serve().run("verify", "01a23166-c946-7f7a-9bf4-1371e29da907")
+def test_verify_says_that_there_is_no_such_call(serving: Serving) -> None:
+    told = serving.run("verify", "01a23166-c946-7f7a-9bf4-1371e29da907")
     assert told.returncode == 1
     assert "There is no tool call 01a23166" in told.stderr
 
 
-def test_makes_agents_and_people(serve: Serve) -> None:
-    serving = serve()
+def test_makes_agents_and_people(serving: Serving) -> None:
     assert serving.run("agent", "mailer").stdout.startswith("tg_agent_")
     made = serving.run("person", "mary", "--group", "finance", input="a long pass phrase\n")
     assert made.stdout == "mary can sign in as reviewer.\n"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import sqlite3
 import threading
 import time
 from collections.abc import Callable
@@ -12,6 +11,7 @@ from typing import Any
 import httpx2
 import pytest
 
+from tests.databases import rows
 from tests.running.server import Serving
 
 Serve = Callable[..., Serving]
@@ -34,10 +34,8 @@ def submit(serving: Serving, tool: str, arguments: dict[str, Any], **more: Any) 
 
 def status(serving: Serving, call_id: str) -> str:
     """As the database has it: asking the API would end what is overdue."""
-    database = sqlite3.connect(serving.folder / "toolgate.sqlite3", timeout=60)
-    found = database.execute("SELECT status FROM approvals_toolcall WHERE id = ?", (call_id.replace("-", ""),)).fetchone()
-    database.close()
-    return str(found[0])
+    ((found,),) = rows(serving.database, "SELECT status FROM approvals_toolcall WHERE id = %s", call_id.replace("-", ""))
+    return str(found)
 
 
 def until(serving: Serving, call_id: str, wanted: str) -> None:

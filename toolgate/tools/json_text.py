@@ -52,6 +52,11 @@ def read_json(text: str | bytes, *, max_depth: int = MAX_DEPTH) -> Any:
     return value
 
 
+def read_stored(text: str) -> Any:
+    """The value of a text that `canonical` wrote, with numbers as `read_json` gives them. What a tool said may hold a NUL."""
+    return _Reading().decoder().decode(text)
+
+
 # --- the text of parts, as it was sent ---
 
 
