@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Case, Count, Exists, F, IntegerField, OuterRef, Q, QuerySet, When
+from django.db.models import Case, Exists, F, IntegerField, OuterRef, Q, QuerySet, When
 from django.http import QueryDict
 
 from approvals import resolution
@@ -15,6 +16,7 @@ from approvals.models import Decision, Person, Risk, Status, ToolCall, ToolCallQ
 
 PAGE = 50
 MOST_CHOICES = 200
+MOST_COUNTED = 2000
 _EXACT = {"tool": "tool", "agent": "agent_name", "risk": "risk", "run": "run_id", "status": "status"}
 _RANK = Case(When(risk=Risk.HIGH, then=0), When(risk=Risk.MEDIUM, then=1), default=2, output_field=IntegerField())
 
@@ -73,12 +75,18 @@ def is_filtered(asked: QueryDict) -> bool:
 
 
 def choices(calls: ToolCallQuerySet) -> dict[str, Any]:
-    """What the filters offer: the tools and agents that there are, with their numbers."""
-    plain = calls.order_by()
-    return {
-        "tools": [*plain.values_list("tool").annotate(Count("pk")).order_by("tool")[:MOST_CHOICES]],
-        "agents": [*plain.values_list("agent_name").annotate(Count("pk")).order_by("agent_name")[:MOST_CHOICES]],
-    }
+    """What the filters offer: the tools and agents of the newest calls, with their numbers where these are all there are.
+
+    Of the newest, because counting every call there ever was would read them all for each page.
+    """
+    newest = list(calls.order_by("-pk").values_list("tool", "agent_name")[: MOST_COUNTED + 1])
+    tools, agents = (Counter(column) for column in zip(*newest, strict=True)) if newest else (Counter(), Counter())
+    is_cut = len(newest) > MOST_COUNTED
+    return {"tools": _offered(tools, is_cut), "agents": _offered(agents, is_cut)}
+
+
+def _offered(names: Counter[str], is_cut: bool) -> list[tuple[str, int | None]]:
+    return [(name, None if is_cut else number) for name, number in sorted(names.items())[:MOST_CHOICES]]
 
 
 # --- pages -------------------------------------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ def inbox(request: HttpRequest) -> HttpResponse:
         "total": waiting.count(),
         "is_filtered": lists.is_filtered(request.GET),
         "elsewhere": lists.approved_and_waiting(person),
-        "is_first_visit": not ToolCall.objects.visible_to(person).exists(),
+        "is_first_visit": ToolCall.objects.visible_to(person).order_by("-pk").values_list("pk").first() is None,
         "risks": Risk.choices,
         "run": lists.wanted(request.GET, "run"),
         **lists.choices(waiting),
