@@ -1,7 +1,14 @@
 """Everybody at once: callers over HTTP, people in browsers, and a real worker."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
 from tests.api.conftest import as_agent, as_other_agent, as_person, as_second_person, as_stranger
-from tests.execution.conftest import start_worker, worker, worker_of_the_module
+from tests.execution.conftest import start_worker
+from tests.execution.working import Working
 from tests.review.conftest import ada, grace, log_in
 from tests.running.conftest import serve
 
@@ -16,6 +23,10 @@ __all__ = [
     "log_in",
     "serve",
     "start_worker",
-    "worker",
-    "worker_of_the_module",
 ]
+
+
+@pytest.fixture
+def worker(start_worker: Callable[[], Working]) -> Working:
+    """A worker for this test only: the others of its module run calls themselves."""
+    return start_worker()

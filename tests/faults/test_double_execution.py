@@ -92,14 +92,10 @@ def test_cancel_of_what_runs_comes_too_late_and_says_so(
 
 @pytest.fixture
 def impatient_database(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A write that finds the database locked fails soon instead of waiting half a minute. No worker takes part."""
+    """A write that finds the database locked fails soon instead of waiting half a minute."""
     monkeypatch.setitem(connection.settings_dict["OPTIONS"], "timeout", 0.1)
     connection.close()
-    had_a_worker = dispatch.holds_the_queue.is_set()
-    dispatch.holds_the_queue.clear()
     yield
-    if had_a_worker:
-        dispatch.holds_the_queue.set()
     connection.close()
 
 
