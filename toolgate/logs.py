@@ -41,6 +41,7 @@ def logging_settings(level: str, *, plain: bool) -> None:
             # A line for each sweep of each second, or each request of a health check, hides what matters.
             "loggers": {name: {"level": "WARNING"} for name in ("celery", "uvicorn", "django.server")}
             | {name: {"level": "ERROR"} for name in ("kombu", "django.request")}
-            | {"httpx2": {"level": "WARNING"}},
+            | {"httpx2": {"level": "WARNING"}}
+            | {"django.db.backends": {"level": "INFO"}},  # below, it tells each statement with its values: every argument
         }
     )
