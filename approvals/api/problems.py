@@ -39,6 +39,7 @@ CODES: Mapping[str, tuple[int, str]] = {
     "method_not_allowed": (405, "This address does not take that method"),
     "already_settled": (409, "The call is settled"),
     "wrong_status": (409, "The call is elsewhere in its life"),
+    "agent_off": (409, "The agent is switched off"),
     "expired": (409, "The time of the call is over"),
     "stale_digest": (409, "What was shown is not what would run"),
     "not_resolvable": (409, "The call cannot be approved as it stands"),

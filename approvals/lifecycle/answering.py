@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from approvals.lifecycle.ending import end_if_overdue
-from approvals.lifecycle.moving import deadlines, get, lock, move, require, result_text, verb
+from approvals.lifecycle.moving import deadlines, get, lock, move, require, require_agent, result_text, verb
 from approvals.lifecycle.reviewers import Reviewer, is_own, require_reviewer
 from approvals.lifecycle.transitions import NotPossible, S
 from approvals.models import AuditEvent, EventKind, Interrupt, Status, ToolCall, Verb
@@ -76,6 +76,7 @@ def settle(*, call_id: UUID, reviewer: Reviewer, outcome: str, reason: str, at: 
     if outcome == "run_again" and not call.verdict["self_approval"] and is_own(call, reviewer.person):
         raise NotPossible("self_approval", "Nobody sends their own to run again: this call is made on your behalf.", call)
     if outcome == "run_again":
+        require_agent(call)
         columns = deadlines(S.APPROVED, call.verdict, at)
         return move(
             call,

@@ -123,12 +123,23 @@ def _wake_the_run(call: ToolCall) -> None:
             dispatch.execute_soon(following)
 
 
+BEGINS_IT = frozenset({Verb.APPROVE, Verb.EDIT, Verb.ANSWER, Verb.CLAIM})
+
+
 def require(call: ToolCall, verb: Verb, at: datetime) -> None:
-    """The call is where the verb starts from, and its time is not over."""
+    """The call is where the verb starts from, its time is not over, and nothing begins for an agent that is switched off."""
     if call.status not in TRANSITIONS[verb].sources:
         raise _wrong_status(call, verb)
     if verb != Verb.EXPIRE and call.expires_at is not None and call.expires_at <= at:
         raise NotPossible("expired", f"Its time ended at {call.expires_at:%Y-%m-%d %H:%M:%S} UTC. Nothing runs.", call)
+    if verb in BEGINS_IT:
+        require_agent(call)
+
+
+def require_agent(call: ToolCall) -> None:
+    if not call.agent.is_active:
+        detail = "Its agent is switched off, so nothing of it begins. It can be ended, or go on once the agent is switched on."
+        raise NotPossible("agent_off", detail, call)
 
 
 def _wrong_status(call: ToolCall, verb: Verb) -> NotPossible:

@@ -63,6 +63,8 @@ def may_decide(call: ToolCall, person: Person, at: datetime) -> list[str]:
     kinds = [] if is_over(call, at) else call.allowed_decisions
     if not call.verdict.get("self_approval") and is_own(call, person):
         kinds = [kind for kind in kinds if kind in ENDS_IT]
+    if not call.agent.is_active:
+        kinds = [kind for kind in kinds if kind not in (DecisionKind.APPROVE, DecisionKind.EDIT)]
     is_unclear = call.resolution is None or not call.resolution.digest
     if is_unclear or has_voted(call, person) or is_own_edit(call, person):
         kinds = [kind for kind in kinds if kind != DecisionKind.APPROVE]

@@ -188,7 +188,7 @@ class CallPage:
     @property
     def may_resume(self) -> bool:
         """Whether this person's answer may let the call go on, as opposed to ending it."""
-        return self.may_act and (not self.is_own or bool(self.call.verdict.get("self_approval")))
+        return self.may_act and self.call.agent.is_active and (not self.is_own or bool(self.call.verdict.get("self_approval")))
 
     @cached_property
     def has_voted(self) -> bool:

@@ -75,6 +75,11 @@ class Scene:
         self.agent.post("tool-calls", body)
         return self.agent.post("tool-calls", {**body, "arguments": {"a": 1}})
 
+    def of_an_agent_that_is_off(self) -> ToolCall:
+        call = self.make()
+        Agent.objects.filter(pk=call.agent_id).update(is_active=False)
+        return call
+
     def of_group(self) -> ToolCall:
         return self.make.submit(register(self.make.tools, "grouped", groups=["finance"]))
 
@@ -141,6 +146,7 @@ REACHED: dict[str, Callable[[Scene], Answer]] = {
     "response_missing": lambda s: s.decide(s.make(), "respond"),
     "answer_refused": answer_refused,
     "expired": expired,
+    "agent_off": lambda s: s.decide(s.of_an_agent_that_is_off()),
 }
 ELSEWHERE = {"csrf_failed", "too_large", "internal_error", "database_away", "not_a_reviewer"}  # tests below, and test_sessions
 

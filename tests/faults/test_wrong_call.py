@@ -102,6 +102,33 @@ def test_call_keeps_the_names_it_was_submitted_under_when_its_agent_is_renamed(
     assert as_person.get("inbox").body["count"] == 1
 
 
+@pytest.mark.parametrize("status", [Status.PENDING, Status.APPROVED, Status.INTERRUPTED, Status.OUTCOME_UNKNOWN])
+def test_call_of_an_agent_that_is_switched_off_stays_visible_and_nothing_of_it_begins(
+    status: Status, as_person: Caller, ada: Client, make_call: CallMaker, agent: Agent
+) -> None:  # B047
+    call = make_call(status)
+    Agent.objects.filter(pk=agent.pk).update(is_active=False)
+    page = visit(ada, f"/calls/{call.pk}")
+    assert page.status == 200
+    assert not page.buttons() & {"approve", "answer", "run_again"}
+    assert "agent is switched off" in page.text
+    asked = Interrupt.objects.filter(call=call).first()
+    begin: dict[str, tuple[str, dict[str, Any]]] = {
+        "pending": ("decisions", {"kind": "approve", "digest": as_person.get(f"tool-calls/{call.pk}").body["digest"]}),
+        "interrupted": (f"interrupts/{asked.pk if asked else 0}/answer", {"answer": "yes"}),
+        "outcome_unknown": ("settlement", {"outcome": "run_again", "reason": "It did not begin."}),
+    }
+    if status in begin:
+        path, body = begin[status]
+        refused = as_person.post(f"tool-calls/{call.pk}/{path}", body)
+        assert (refused.status, refused.problem) == (409, "agent_off")
+    assert execution.execute(call.pk) in ("not_approved", "agent_off")
+    assert ToolCall.objects.get(pk=call.pk).status == status
+    Agent.objects.filter(pk=agent.pk).update(is_active=True)
+    if status == Status.APPROVED:
+        assert execution.execute(call.pk) == Status.SUCCEEDED
+
+
 def test_call_whose_function_is_gone_stays_visible_cannot_run_and_says_why(
     as_person: Caller, ada: Client, make_call: CallMaker, tools: Any
 ) -> None:  # B047
