@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 
 from approvals.api.problems import CODES
@@ -10,6 +11,7 @@ from approvals.lifecycle import TRANSITIONS
 from approvals.models import Status
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
+TESTS = Path(__file__).resolve().parent
 
 
 def rows(page: str) -> list[list[str]]:
@@ -36,3 +38,17 @@ def test_every_transition_is_listed() -> None:
 def test_drawing_in_the_readme_names_every_status() -> None:
     drawing = (DOCS.parent / "README.md").read_text().split("## The life of a call")[1].split("## ")[0]
     assert all(str(status) in drawing for status in Status)
+
+
+def test_faults_are_each_named_once_and_shown_by_tests_that_exist() -> None:
+    page = (DOCS / "faults.md").read_text()
+    replayed = re.findall(r"\bB\d{3}\b", page.split("## Running twice")[1])
+    assert [one for one, times in Counter(replayed).items() if times > 1] == []
+    for path, name in re.findall(r"`([\w/]+\.py)::(\w+)`", page):
+        assert re.search(rf"^(?:async )?def {name}\(", (TESTS / path).read_text(), re.MULTILINE), (path, name)
+    by_kind = [line for line in page.split("## Open")[0].splitlines() if re.search(r"\bB\d{3} ", line)]
+    assert all(".py::test_" in line for line in by_kind)
+    beside_tests = {
+        one for path in (TESTS / "faults").glob("test_*.py") for one in re.findall(r"# .*\bB\d{3}\b.*", path.read_text())
+    }
+    assert {one for line in beside_tests for one in re.findall(r"\bB\d{3}\b", line)} <= set(replayed)

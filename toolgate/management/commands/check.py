@@ -33,6 +33,8 @@ class Command(check.Command):
     def handle(self, *app_labels: list[str], **options: Any) -> None:
         if problems := [*unknown_variables(), *bad_addresses(), *unusable_tools()]:
             raise CommandError("\n".join(problems), returncode=2)
+        for warning in outlasting_tools():
+            self.stderr.write(self.style.WARNING(warning))
         super().handle(*app_labels, **options)
 
 
@@ -74,6 +76,19 @@ def unusable_tools() -> list[str]:
         except ValueError as error:  # names that clash between modules
             problems = [f"TOOLGATE_TOOLS: {error}"]
     return problems
+
+
+def outlasting_tools() -> list[str]:
+    """Tools that may run longer than the broker waits for word of a message before it hands it out again."""
+    patience = django_settings.CELERY_BROKER_TRANSPORT_OPTIONS.get("visibility_timeout")
+    if patience is None:
+        return []
+    return [
+        f"{one.function.name} may run for {one.time_limit.total_seconds():g} seconds; the broker hands its message out again "
+        f"after {patience:g}. It still runs once, and a worker looks at that message in vain."
+        for one in resolution.registry()
+        if one.time_limit.total_seconds() >= patience
+    ]
 
 
 def _problem(name: str) -> str:
