@@ -10,6 +10,8 @@ from django.db import connections
 
 _inherited: list[Any] = []
 
+from toolgate import celery  # noqa: F401 - so that in every process of Django the messages go to the broker of the settings
+
 
 class ToolgateConfig(AppConfig):
     name = "toolgate"
