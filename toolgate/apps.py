@@ -8,18 +8,15 @@ from typing import Any
 from django.apps import AppConfig
 from django.db import connections
 
-_inherited: list[Any] = []
+from toolgate import celery  # noqa: F401 - so that in every process the messages go to the broker of the settings
 
-from toolgate import celery  # noqa: F401 - so that in every process of Django the messages go to the broker of the settings
+_inherited: list[Any] = []
 
 
 class ToolgateConfig(AppConfig):
     name = "toolgate"
 
     def ready(self) -> None:
-        # A process that did not know the application would send its messages to Celery's default broker.
-        from toolgate import celery  # noqa: F401, PLC0415 - Django must be ready first
-
         os.register_at_fork(after_in_child=_forget_connections)
 
 
