@@ -4,7 +4,7 @@ HOST ?= 127.0.0.1
 PORT ?= 8000
 PYTEST = -n 2 --dist loadfile --cov --cov-branch
 
-.PHONY: run demo production-check test check format lock clean
+.PHONY: run demo production-check test bench check format lock clean
 
 run: .venv/installed-runtime  ## the gate with its demonstration: http://127.0.0.1:8000 (HOST=, PORT=, ARGS=)
 	@exec .venv/bin/toolgate serve --host $(HOST) --port $(PORT) $(ARGS)
@@ -12,7 +12,11 @@ run: .venv/installed-runtime  ## the gate with its demonstration: http://127.0.0
 demo: .venv/installed-runtime  ## tells the stories of the gate to the server that `make run` started (ARGS=)
 	@.venv/bin/toolgate demo $(ARGS)
 
-production-check: .venv/installed-development  ## PostgreSQL, Redis and the commands of docker-compose.yml as plain processes; then the stories
+production-bench: .venv/installed-development  ## how fast, as ratios against floors of the same run (ARGS="--seconds 10 --file var/bench.json")
+	@scripts/install-test-servers
+	@.venv/bin/python -m bench $(ARGS)
+
+check: .venv/installed-development  ## PostgreSQL, Redis and the commands of docker-compose.yml as plain processes; then the stories
 	@scripts/install-test-servers
 	@.venv/bin/python -m tests.running.production
 

@@ -22,7 +22,7 @@ from approvals.lifecycle.ending import end_if_overdue
 from approvals.models import SETTLED, Status, ToolCallQuerySet
 
 LONGEST = 60
-EVERY = 0.1
+FIRST, EVERY = 0.005, 0.1  # a tool may answer at once; people do not
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +87,11 @@ def hold(wait: Wait, is_over: Callable[[], bool]) -> None:
     if not wait.seconds or is_over():
         return
     with places.one() as got_one:
-        end = time.monotonic() + wait.seconds if got_one else 0.0
+        end, pause = time.monotonic() + wait.seconds if got_one else 0.0, FIRST
         while (left := end - time.monotonic()) > 0:
             if not connection.in_atomic_block:
                 connection.close()
-            time.sleep(min(EVERY, left))
+            time.sleep(min(pause, left))
+            pause = min(pause * 1.5, EVERY)
             if is_over():
                 return
