@@ -89,23 +89,10 @@ def commit_seconds(url: str) -> float:
 def round_trip_seconds(redis_url: str) -> float:
     """The median from sending a bare Celery task to holding what it wrote."""
     environment = os.environ | {"BENCH_REDIS_URL": redis_url}
-    command = [
-        sys.executable,
-        "-m",
-        "celery",
-        "--app",
-        "bench.floors",
-        "worker",
-        "--pool",
-        "threads",
-        "--concurrency",
-        "4",
-        "--loglevel",
-        "ERROR",
-    ]
-    command += ["--without-gossip", "--without-mingle", "--without-heartbeat", "--queues", "bare"]
-    worker = subprocess.Popen(command, env=environment)
-    app.conf.broker_url = redis_url
+    command = [sys.executable, "-m", "celery", "--app", "bench.floors", "worker", "--queues", "bare", "--loglevel", "ERROR"]
+    command += ["--pool", "threads", "--concurrency", "4", "--without-gossip", "--without-mingle", "--without-heartbeat"]
+    worker = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
+    app.conf.update(broker_url=redis_url)
     spent: list[float] = []
     try:
         with redis.Redis.from_url(redis_url) as client:
