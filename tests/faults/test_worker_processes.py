@@ -21,13 +21,15 @@ from tests.servers import PostgreSQL, Redis
 
 ENDS_WITHIN = 60  # seconds; a bound, not a promise
 SUBMIT = """
-from approvals import lifecycle
+from celery import current_app
+from approvals import dispatch, lifecycle
 from approvals.clock import now
 from approvals.lifecycle import Submission
 from approvals.models import Agent
 agent = Agent.objects.create(name="an agent")
 for number in range(4):
-    lifecycle.submit(agent=agent, submission=Submission("wait", f"call_{number}", "{}"), at=now())
+    call, _ = lifecycle.submit(agent=agent, submission=Submission("wait", f"call_{number}", "{}"), at=now())
+    current_app.send_task(dispatch.EXECUTE, args=[str(call.pk)])  # at once: this process ends too soon for its own hints
 """
 FIND_LOST = """
 from datetime import timedelta
@@ -147,7 +149,7 @@ def test_message_that_the_broker_hands_out_again_while_the_call_runs_runs_nothin
         deployment.start_worker("threads", name)
     deployment.django("shell", "-c", SUBMIT)
     deployment.until(lambda: deployment.runs().total() == 4)
-    assert hand_out_again(deployment.redis) == 4
+    assert hand_out_again(deployment.redis) >= 4
     deployment.until(lambda: is_worked_off(deployment.redis))
     assert deployment.statuses() == {"executing": 4}
     (deployment.folder / "go").touch()
