@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
-from approvals import lifecycle
+from approvals import lifecycle, resolution
 from approvals.clock import now
 from approvals.lifecycle import Ending, Reviewer, Submission, Worker
 from approvals.models import Agent, DecisionKind, Status, ToolCall
@@ -115,5 +115,6 @@ class CallMaker:
 def finish(call: ToolCall, status: Status, outcome: Any) -> ToolCall:
     assert call.lease is not None
     result = result_of(outcome, tool_call_id=call.tool_call_id, function=Function(name=call.tool))
-    ending = Ending(status, result)
+    resolved = resolution.resolve(call.tool, call.submitted, resolution.context_for(call))  # as a worker does before the body
+    ending = Ending(status, result, resolved)
     return lifecycle.finish(call_id=call.pk, lease=call.lease, worker=WORKER, ending=ending, at=now())

@@ -8,10 +8,12 @@ from typing import Any
 from uuid import UUID
 
 from approvals.audit.chain import digest_of
-from approvals.models import GENESIS, Administration, AuditEvent, Decision, Interrupt, ToolCall
+from approvals.models import GENESIS, Administration, AuditEvent, Decision, Interrupt, Resolution, ToolCall
 from approvals.models.audit import ChainHead
 from approvals.rendering import read, sha256
 from toolgate.tools.canonical import canonical
+
+RECORDED = ("approved_digest", "resolution", "effective")  # columns of a call that bind what runs to what was shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,7 @@ def verify_chain(chain: str) -> Verification:
 
 def _remember(facts: dict[str, Any], data: dict[str, Any]) -> None:
     """What the trail says of the call so far: the latest status and result, every decision and every answer."""
-    facts.update({key: data[key] for key in ("submitted", "status", "result") if key in data})
+    facts.update({key: data[key] for key in (*RECORDED, "submitted", "status", "result") if key in data})
     if "decision" in data:
         facts.setdefault("decisions", {})[data["decision"]] = data["decision_digest"]
     if "answer" in data:
@@ -92,6 +94,11 @@ def _fact_problem(call: ToolCall, facts: dict[str, Any]) -> str:
         return "the submitted arguments are not those that were recorded"
     if facts.get("result", sha256("")) != sha256(call.result):
         return "the result is not the one that was recorded"
+    if facts.get("approved_digest", "") != call.approved_digest:
+        return "what may run is not what was recorded as approved"
+    for name, row in (("resolution", call.resolution), ("effective", call.effective)):
+        if row is not None and facts.get(name) != resolution_digest(row):
+            return f"the {'resolved' if name == 'resolution' else name} arguments are not those that were recorded"
     recorded = facts.get("decisions", {})
     kept = {str(decision.pk): decision_digest(decision) for decision in Decision.objects.filter(call=call)}
     if different := _different(recorded, kept):
@@ -104,6 +111,11 @@ def _fact_problem(call: ToolCall, facts: dict[str, Any]) -> str:
 def _different(recorded: dict[str, str], kept: dict[str, str]) -> str:
     """The first that is missing on one side or not the same on both; empty when there is none."""
     return next((pk for pk in sorted(recorded.keys() | kept.keys()) if recorded.get(pk) != kept.get(pk)), "")
+
+
+def resolution_digest(row: Resolution) -> str:
+    """Of all that a person was shown, or a body received."""
+    return sha256(canonical([str(row.pk), row.input, row.resolved, row.types, row.digest, row.refusal, row.headline]))
 
 
 def decision_digest(decision: Decision) -> str:
@@ -134,6 +146,6 @@ def _head(chain: str) -> ChainHead | None:
     if chain == Administration.NAME:
         return Administration.objects.filter(name=chain).first()
     try:
-        return ToolCall.objects.filter(pk=UUID(chain)).first()
+        return ToolCall.objects.select_related("resolution", "effective").filter(pk=UUID(chain)).first()
     except ValueError:
         return None

@@ -92,7 +92,7 @@ def _refresh(call_id: UUID, version: int, resolved: Resolved, verdict: Verdict |
     move(
         call, S.PENDING, verb=Verb.REFRESH, kind=EventKind.REFRESHED, actor=SYSTEM, at=at,
         facts={"before": call.resolution.digest, "digest": resolved.digest},
-        resolution_id=row.pk, review_round=call.review_round + 1, **columns,
+        resolution=row, review_round=call.review_round + 1, **columns,
     )  # fmt: skip
 
 
@@ -271,7 +271,7 @@ def _edit(call: ToolCall, answer: _Answer) -> ToolCall:
     row = edit.resolved.record(call, When.EDIT, answer.at)
     decision = _record_decision(call, answer, review_round=call.review_round + 1, counts=counts)
     columns = policy_columns(edit.verdict) | deadlines(S.PENDING, verdict, answer.at)
-    columns |= {"review_round": call.review_round + 1, "resolution_id": row.pk, "approved_digest": ""}
+    columns |= {"review_round": call.review_round + 1, "resolution": row, "approved_digest": ""}
     set_groups(call, edit.verdict.groups)
     votes = [decision] if counts else []
     return _count(call, votes, decision, answer, EventKind.EDITED, columns)

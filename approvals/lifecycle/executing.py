@@ -98,7 +98,7 @@ def drift(
     facts = {"approved": call.approved_digest, "digest": resolved.digest, "why": why}
     columns = _RELEASED | (policy_columns(verdict.for_review()) if verdict else {})
     columns |= deadlines(S.PENDING, verdict.as_data() if verdict else call.verdict, at)
-    columns |= {"resolution_id": row.pk, "approved_digest": "", "decided_at": None}
+    columns |= {"resolution": row, "approved_digest": "", "decided_at": None}
     columns |= {"review_round": call.review_round + 1}
     return move(call, S.PENDING, verb=Verb.DRIFT, kind=EventKind.DRIFTED, actor=worker.actor, at=at, facts=facts, **columns)
 
@@ -120,7 +120,7 @@ def finish(*, call_id: UUID, lease: UUID, worker: Worker, ending: Ending, at: da
     columns: dict[str, Any] = dict(_RELEASED)
     facts: dict[str, Any] = {"attempt": call.attempt}
     if ending.resolved is not None:
-        columns["effective_id"] = ending.resolved.record(call, When.EXECUTE, at).pk
+        columns["effective"] = ending.resolved.record(call, When.EXECUTE, at)
         facts["digest"] = ending.resolved.digest
     _close_execution(call, at, str(ending.status), ending.exception)
     if ending.status == S.INTERRUPTED:

@@ -13,6 +13,7 @@ from django.contrib.auth.models import Group
 from django.db import OperationalError, transaction
 
 from approvals import audit, dispatch
+from approvals.audit.verification import resolution_digest
 from approvals.lifecycle.transitions import TRANSITIONS, NotPossible, S
 from approvals.models import SETTLED, EventKind, Interrupt, Status, ToolCall, Verb
 from approvals.models.actors import Actor
@@ -90,6 +91,9 @@ def move(
         data["result"] = sha256(columns["result"])
     if "policy" in columns:
         data["policy"] = read(columns["policy"])
+    if "approved_digest" in columns:
+        data["approved_digest"] = columns["approved_digest"]
+    data |= {name: resolution_digest(columns[name]) for name in ("resolution", "effective") if name in columns}
     event = audit.link(str(call.pk), call, kind=kind, at=at, actor=actor, data=data, tool=call.tool)
     columns |= {
         "status": target,

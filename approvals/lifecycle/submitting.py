@@ -12,10 +12,11 @@ from django.db import IntegrityError, OperationalError
 from django.db.models import Max
 
 from approvals import audit, dispatch, policies, resolution
+from approvals.audit.verification import resolution_digest
 from approvals.lifecycle.ending import ended_if_overdue
 from approvals.lifecycle.moving import deadlines, lock, note, policy_columns, result_text, set_groups, verb
 from approvals.lifecycle.transitions import NotPossible, S
-from approvals.models import GENESIS, OPEN, SETTLED, Agent, EventKind, Outcome, Status, ToolCall, When, uuid7
+from approvals.models import GENESIS, OPEN, SETTLED, Agent, EventKind, Outcome, Resolution, Status, ToolCall, When, uuid7
 from approvals.models.actors import Actor
 from approvals.policies import Verdict
 from approvals.rendering import sha256
@@ -151,9 +152,9 @@ def _store(call: ToolCall, submission: Submission, resolved: Resolved, verdict: 
         if submission.timeout and call.expires_at and status == S.PENDING:
             call.expires_at = min(call.expires_at, at + submission.timeout)
     call.approved_digest = resolved.digest if status == S.APPROVED else ""
-    events = _first_events(call, resolved, verdict, at)
     row = resolved.draft(call, When.SUBMIT, at)
     call.resolution = row
+    events = _first_events(call, row, verdict, at)
     call.save(force_insert=True)
     row.save(force_insert=True)  # the foreign keys between the two are checked at commit
     for event in events:
@@ -187,11 +188,12 @@ def _first_status(call: ToolCall, resolved: Resolved, verdict: Verdict | None) -
     return (S.APPROVED if verdict.outcome == Outcome.ALLOW else S.PENDING), ""
 
 
-def _first_events(call: ToolCall, resolved: Resolved, verdict: Verdict | None, at: datetime) -> list[audit.AuditEvent]:
+def _first_events(call: ToolCall, row: Resolution, verdict: Verdict | None, at: datetime) -> list[audit.AuditEvent]:
     """Submitted, by the agent; and, where nobody else has to say anything, what policy or parser made of it."""
     chain = str(call.pk)
     facts: dict[str, Any] = {"status": str(call.status)}
-    sent = facts | {"submitted": sha256(call.submitted), "digest": resolved.digest, "tool_call_id": call.tool_call_id}
+    sent = facts | {"submitted": sha256(call.submitted), "digest": row.digest, "tool_call_id": call.tool_call_id}
+    sent |= {"resolution": resolution_digest(row), "approved_digest": call.approved_digest}
     sent |= {"policy": verdict.as_data()} if verdict else {}
     sent |= {"revises": str(call.revises.pk)} if call.revises else {}
     actor = Actor.agent(call.agent)

@@ -10,7 +10,7 @@ from django.db import DatabaseError, connection, transaction
 from approvals.audit import verify_all, verify_chain
 from approvals.audit.chain import record_administration
 from approvals.clock import now
-from approvals.models import AuditEvent, Decision, EventKind, Status, ToolCall
+from approvals.models import AuditEvent, Decision, EventKind, Resolution, Status, ToolCall
 from approvals.models.actors import SYSTEM
 from approvals.models.append_only import REMOVE
 from tests.calls import CallMaker
@@ -105,6 +105,20 @@ def test_shows_changed_arguments_and_results(make_call: CallMaker) -> None:
     assert "submitted arguments" in verify_chain(str(call.pk)).problem
     ToolCall.objects.filter(pk=call.pk).update(submitted=call.submitted, result="{}")
     assert "result" in verify_chain(str(call.pk)).problem
+
+
+@pytest.mark.parametrize("column", ["input", "resolved", "types", "digest", "headline"])
+@pytest.mark.parametrize("row", ["resolution", "effective"])
+def test_shows_changed_arguments_that_people_saw_or_a_body_received(row: str, column: str, make_call: CallMaker) -> None:
+    call = make_call(Status.SUCCEEDED)
+    Resolution.objects.filter(pk=getattr(call, f"{row}_id")).update(**{column: '{"a":2}'})
+    assert "arguments are not those that were recorded" in verify_chain(str(call.pk)).problem
+
+
+def test_shows_another_digest_put_in_the_place_of_the_approved_one(make_call: CallMaker) -> None:
+    call = make_call(Status.APPROVED)
+    ToolCall.objects.filter(pk=call.pk).update(approved_digest="f" * 64)
+    assert "what may run is not what was recorded" in verify_chain(str(call.pk)).problem
 
 
 def test_shows_a_changed_decision(make_call: CallMaker) -> None:
