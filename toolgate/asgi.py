@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from a2wsgi import WSGIMiddleware
 
+from toolgate import health
 from toolgate.settings import settings
 from toolgate.wsgi import application as django
 
@@ -26,6 +27,9 @@ _LEAVING_HEADERS = [(b"content-type", b"application/problem+json"), (b"retry-aft
 
 async def application(scope: Message, receive: Callable[[], Awaitable[Message]], send: Send) -> None:
     """Hands a request to Django. One that is still held when the server ends is told so instead of being cut off."""
+    if scope["type"] == "http" and scope["path"] in health.PATHS:
+        await _tell_health(scope, send)
+        return
     has_begun = False
 
     async def forward(message: Message) -> None:
@@ -40,3 +44,11 @@ async def application(scope: Message, receive: Callable[[], Awaitable[Message]],
             raise
         await send({"type": "http.response.start", "status": 503, "headers": _LEAVING_HEADERS})
         await send({"type": "http.response.body", "body": _LEAVING})
+
+
+async def _tell_health(scope: Message, send: Send) -> None:
+    """Here, because in Django it would wait for a thread, and all of them may wait for what is to be checked."""
+    told = await asyncio.to_thread(health.answer, scope["path"], scope["method"])
+    headers = [(name.lower().encode(), value.encode()) for name, value in told.headers.items()]
+    await send({"type": "http.response.start", "status": told.status, "headers": headers})
+    await send({"type": "http.response.body", "body": told.body})
