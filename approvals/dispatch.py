@@ -5,15 +5,22 @@ from __future__ import annotations
 import logging
 import queue
 import threading
+import time
+from collections import Counter
+from contextlib import suppress
 from uuid import UUID
 
 from celery import current_app
 from django.conf import settings
-from django.db import transaction
+from django.db import DatabaseError, InterfaceError, connection, transaction
+
+from approvals.models import Count, Total
 
 EXECUTE = "toolgate.execute"
 SWEEP = "toolgate.sweep"
+VERIFY = "toolgate.verify"
 MOST_UNSENT = 10_000
+COUNTED_EVERY = 5  # seconds
 
 log = logging.getLogger(__name__)
 
@@ -38,8 +45,35 @@ def send(call_id: UUID) -> None:
 def _publish(call_id: UUID) -> None:
     try:
         current_app.send_task(EXECUTE, args=[str(call_id)], ignore_result=True, retry=False)
+        _note("sent")
     except Exception as error:  # noqa: BLE001 - kombu raises the broker library's own errors; the row is the truth
+        _note("failed")
         log.warning("could not hand call %s to a worker (%s); the sweep will", call_id, type(error).__name__)
+
+
+_uncounted: Counter[str] = Counter()
+_counting = threading.Lock()
+
+
+def _note(delivery: str) -> None:
+    with _counting:
+        _uncounted[delivery] += 1
+
+
+def count_hints() -> None:
+    """Adds the hints of this process to the totals. Called now and then: a row that is written for each would be dear."""
+    with _counting:
+        counted = dict(_uncounted)
+        _uncounted.clear()
+    if not counted:
+        return
+    try:
+        with transaction.atomic():
+            Total.add({Count("hints", status=delivery): number for delivery, number in counted.items()})
+    except (DatabaseError, InterfaceError):
+        with _counting:
+            _uncounted.update(counted)
+        raise
 
 
 class _Sender:
@@ -48,6 +82,7 @@ class _Sender:
     def __init__(self) -> None:
         self.unsent: queue.Queue[UUID] = queue.Queue(MOST_UNSENT)
         self.lock, self.thread = threading.Lock(), threading.Thread(daemon=True)
+        self.count_at = 0.0
 
     def take(self, call_id: UUID) -> None:
         try:
@@ -65,7 +100,19 @@ class _Sender:
 
     def _run(self) -> None:
         while True:
-            _publish(self.unsent.get())
+            with suppress(queue.Empty):
+                _publish(self.unsent.get(timeout=COUNTED_EVERY))
+            if time.monotonic() > self.count_at:
+                self._count()
+
+    def _count(self) -> None:
+        self.count_at = time.monotonic() + COUNTED_EVERY
+        try:
+            count_hints()
+        except (DatabaseError, InterfaceError) as error:
+            log.warning("could not count the hints to workers (%s); trying again", type(error).__name__)
+        finally:
+            connection.close()
 
 
 _sender = _Sender()

@@ -1,4 +1,4 @@
-"""What the clock does: sends again what no worker took, ends what is overdue, finds what a lost worker held."""
+"""What the clock does: sends again what no worker took, ends what is overdue, finds what a lost worker held, counts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db.models import QuerySet
 
-from approvals import clock, dispatch, lifecycle
+from approvals import clock, dispatch, lifecycle, metrics
 from approvals.models import Status, Sweep, ToolCall
 
 log = logging.getLogger(__name__)
@@ -22,7 +22,9 @@ def sweep() -> dict[str, int]:
     """One round of everything. Two at once are harmless: every step is a guarded verb or a hint."""
     at = clock.now()
     Sweep.note(at)
-    return {"expired": expire(at), "lost": find_lost(at), "dispatched": dispatch_again(at)}
+    done = {"expired": expire(at), "lost": find_lost(at), "dispatched": dispatch_again(at), "tallied": metrics.tally()}
+    dispatch.count_hints()
+    return done
 
 
 def expire(at: datetime) -> int:

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from celery import shared_task
 
-from approvals import dispatch, execution, sweeps
+from approvals import audit, dispatch, execution, sweeps
 
 
 @shared_task(name=dispatch.EXECUTE, ignore_result=True, acks_late=True, reject_on_worker_lost=False)
@@ -17,3 +17,8 @@ def execute(call_id: str) -> str:
 @shared_task(name=dispatch.SWEEP, ignore_result=True, expires=60)
 def sweep() -> dict[str, int]:
     return sweeps.sweep()
+
+
+@shared_task(name=dispatch.VERIFY, ignore_result=True)
+def verify() -> bool:
+    return audit.inspect_trail_when_due()

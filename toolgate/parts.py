@@ -59,12 +59,24 @@ class Worker:
 
 
 class InThisThread(Scheduler):
-    """Runs what is due itself: as a message it would wait behind slow tools, or for a broker that is away."""
+    """Runs what is due itself: as a message it would wait behind slow tools, or for a broker that is away.
+
+    What takes its time runs beside it, one at a time, so that the sweep is never late.
+    """
+
+    beside = threading.Thread()
 
     def apply_async(self, entry: Any, producer: Any = None, advance: bool = True, **options: Any) -> Any:
         entry = self.reserve(entry) if advance else entry
+        if entry.task == dispatch.SWEEP:
+            self._run(entry)
+        elif not self.beside.is_alive():
+            self.beside = threading.Thread(target=self._run, args=(entry,), name=entry.name, daemon=True)
+            self.beside.start()
+
+    def _run(self, entry: Any) -> None:
         try:
-            return self.app.tasks[entry.task].apply(entry.args, entry.kwargs)
+            self.app.tasks[entry.task].apply(entry.args, entry.kwargs)
         finally:
             connection.close()
 

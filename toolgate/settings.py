@@ -69,6 +69,11 @@ class Settings(BaseSettings):
         description="`redis://host:6379/0`. Compulsory in production.",
     )
     allowed_hosts: Names = Field(("localhost", "127.0.0.1", "[::1]"), description="Host names that this server answers to.")
+    metrics_token: SecretStr | None = Field(
+        None,
+        min_length=20,
+        description="Whoever shows it as a bearer token reads `/metrics`. Unless set, only auditors and administrators.",
+    )
     public_url: str = Field("http://127.0.0.1:8000", description="How people reach the pages; used in links.")
     debug: bool = Field(False, description="Shows tracebacks in pages. Never in production.")
     tools: Names = Field(
@@ -77,6 +82,7 @@ class Settings(BaseSettings):
     )
     lease_seconds: float = Field(30, gt=0, description="How long a silent worker keeps a call. Renewed while it works.")
     sweep_seconds: float = Field(1, gt=0, description="How often the clock looks for what is overdue.")
+    verify_seconds: float = Field(3600, gt=0, description="How often the clock verifies the whole trail.")
     dispatch_seconds: float = Field(
         5, gt=0, description="How long an approved call may stay unclaimed before it is sent again."
     )
@@ -217,6 +223,7 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "toolgate.health.HealthChecks",
+    "toolgate.middleware.MetricsByToken",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "toolgate.middleware.ContentSecurityPolicy",
@@ -317,6 +324,9 @@ SWEEP_EVERY = timedelta(seconds=settings.sweep_seconds)
 DISPATCH_AFTER = timedelta(seconds=settings.dispatch_seconds)
 MAX_ATTEMPTS = settings.max_attempts
 WAIT_LIMIT = settings.wait_limit
+METRICS_TOKEN = settings.metrics_token.get_secret_value() if settings.metrics_token else ""
+METRICS_KEPT_FOR = timedelta(seconds=3)
+VERIFY_EVERY = timedelta(seconds=settings.verify_seconds)
 MAX_DEPTH = settings.max_depth
 
 CELERY_BROKER_URL = "memory://localhost" if IS_EMBEDDED else settings.redis_url
@@ -341,7 +351,10 @@ CELERY_TASK_PUBLISH_RETRY = False  # a web request never waits for the broker; t
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1  # a call waits in the queue, where any worker can take it, not with a busy one
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_WORKER_REDIRECT_STDOUTS = False
-CELERY_BEAT_SCHEDULE = {"sweep": {"task": "toolgate.sweep", "schedule": SWEEP_EVERY}}
+CELERY_BEAT_SCHEDULE = {
+    "sweep": {"task": "toolgate.sweep", "schedule": SWEEP_EVERY},
+    "verify": {"task": "toolgate.verify", "schedule": min(VERIFY_EVERY, timedelta(minutes=1))},  # looks whether it is time
+}
 Path(STATIC_ROOT).mkdir(parents=True, exist_ok=True)  # whitenoise warns of a folder that is not there
 LOGGING_CONFIG = None
 logging_settings(settings.log_level, plain=IS_EMBEDDED)

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from django.db.models import Max
+
 from approvals.audit.chain import digest_of
 from approvals.models import GENESIS, Administration, AuditEvent, Decision, Interrupt, Resolution, ToolCall
 from approvals.models.audit import ChainHead
@@ -45,18 +47,33 @@ def verify_all() -> Iterator[Verification]:
 
 
 def verify_chain(chain: str) -> Verification:
-    """Walks one chain from its first event to its head."""
-    head = _head(chain)
+    """Walks one chain from its first event to its head. What moves meanwhile is walked anew, and is no fault."""
+    while True:
+        # In this order: an event that is there before the head is read is one that the head knows of.
+        longest = AuditEvent.objects.filter(chain=chain).aggregate(last=Max("sequence"))["last"] or 0
+        head = _head(chain)
+        found = _walk(chain, head, longest)
+        if found.is_whole or not isinstance(head, ToolCall) or _place(_head(chain)) == _place(head):
+            return found
+
+
+def _walk(chain: str, head: ChainHead | None, longest: int) -> Verification:
     previous, length = GENESIS, 0
     facts: dict[str, Any] = {}
-    for event in AuditEvent.objects.filter(chain=chain).order_by("sequence").iterator():
+    known = head.chain_length if head else longest
+    for event in AuditEvent.objects.filter(chain=chain, sequence__lte=known).order_by("sequence").iterator():
         problem = _problem(event, expected=length + 1, previous=previous)
         if problem:
             return Verification(chain, length, problem, length + 1, str(event.id))
         previous, length = event.digest, event.sequence
         _remember(facts, read(event.data))
-    problem = _end_problem(head, length, previous) or (_fact_problem(head, facts) if isinstance(head, ToolCall) else "")
+    problem = _end_problem(head, max(length, longest), previous)
+    problem = problem or (_fact_problem(head, facts) if isinstance(head, ToolCall) else "")
     return Verification(chain, length, problem, length + 1 if problem else None)
+
+
+def _place(head: ChainHead | None) -> tuple[int, str] | None:
+    return (head.chain_length, head.chain_head) if head else None
 
 
 def _remember(facts: dict[str, Any], data: dict[str, Any]) -> None:

@@ -15,6 +15,8 @@ from approvals.models.credentials import Credential
 from approvals.models.identity import uuid7
 from approvals.models.people import Person, PersonalToken
 from approvals.models.sweep import Sweep
+from approvals.models.totals import Count, Total
+from approvals.models.trail_check import TrailCheck
 from approvals.models.vocabulary import (
     OPEN,
     SETTLED,
@@ -38,6 +40,7 @@ __all__ = [
     "AgentKey",
     "AuditEvent",
     "ChainHead",
+    "Count",
     "Credential",
     "Decision",
     "DecisionKind",
@@ -54,6 +57,8 @@ __all__ = [
     "Sweep",
     "ToolCall",
     "ToolCallQuerySet",
+    "Total",
+    "TrailCheck",
     "Verb",
     "When",
     "uuid7",

@@ -103,6 +103,9 @@ class ToolCall(ChainHead):
 
     result = models.TextField(blank=True, help_text="The ToolResult as JSON, once settled.")
 
+    traceparent = models.CharField(max_length=55, blank=True, help_text="The trace it was submitted in (W3C Trace Context).")
+    is_tallied = models.BooleanField(default=False, help_text="Is in the totals that /metrics tells.")
+
     objects = ToolCallQuerySet.as_manager()
 
     class Meta:
@@ -131,6 +134,7 @@ class ToolCall(ChainHead):
                 condition=Q(status=Status.APPROVED, dispatch_at__isnull=False),
             ),
             models.Index(fields=["lease_expires_at"], name="call_by_lease", condition=Q(status=Status.EXECUTING)),
+            models.Index(fields=["settled_at"], name="call_to_tally", condition=Q(is_tallied=False, settled_at__isnull=False)),
         ]
 
     def __str__(self) -> str:

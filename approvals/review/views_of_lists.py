@@ -10,7 +10,7 @@ from django.shortcuts import render
 
 from approvals import lifecycle, resolution
 from approvals.clock import now
-from approvals.models import Risk, Status, ToolCall
+from approvals.models import Risk, Status, ToolCall, TrailCheck
 from approvals.models.vocabulary import WAITS_FOR_PEOPLE
 from approvals.review import lists, tool_page
 from approvals.review.door import find, person_of, reading
@@ -31,6 +31,7 @@ def inbox(request: HttpRequest) -> HttpResponse:
         "is_first_visit": ToolCall.objects.visible_to(person).order_by("-pk").values_list("pk").first() is None,
         "risks": Risk.choices,
         "run": lists.wanted(request.GET, "run"),
+        "trail_check": TrailCheck.last() if person.is_auditor or person.is_superuser else None,
         **lists.choices(waiting),
     }
     return render(request, "review/inbox.html", context)

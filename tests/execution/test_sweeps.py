@@ -83,6 +83,7 @@ def test_call_that_cannot_be_moved_does_not_hold_up_the_others(make_call: CallMa
 
 def test_round_with_nothing_to_do_changes_nothing(make_call: CallMaker) -> None:
     make_call(Status.SUCCEEDED)
+    assert sweeps.sweep()["tallied"] == 1
     before = list(ToolCall.objects.values()), AuditEvent.objects.count(), list(Administration.objects.values())
-    assert sweeps.sweep() == {"expired": 0, "lost": 0, "dispatched": 0}
+    assert sweeps.sweep() == {"expired": 0, "lost": 0, "dispatched": 0, "tallied": 0}
     assert before == (list(ToolCall.objects.values()), AuditEvent.objects.count(), list(Administration.objects.values()))
