@@ -150,6 +150,15 @@ class ToolCall(ChainHead):
         return self.status != Status.PENDING
 
     @property
+    def has_drifted(self) -> bool:
+        """It waits for people again, because it means something else than what they, or a policy, agreed to before."""
+        return (
+            self.status == Status.PENDING
+            and self.resolution is not None
+            and self.resolution.when in (When.EXECUTE, When.REVIEW)
+        )
+
+    @property
     def verdict(self) -> dict[str, Any]:
         verdict: dict[str, Any] = json.loads(self.policy)
         return verdict

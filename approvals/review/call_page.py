@@ -26,7 +26,8 @@ from approvals.models import (
 from approvals.rendering import masked, read
 from approvals.review.cautions import Caution, cautions_of
 from approvals.review.differences import Difference, differences
-from approvals.review.values import Node, mark_changes, nodes_of, pretty
+from approvals.review.presentation import STATUS, UNKNOWN, Look
+from approvals.review.values import Node, mark_changes, means_the_same, nodes_of, pretty
 from toolgate.tools.canonical import exact
 from toolgate.tools.registry import Registration
 from toolgate.tools.tool_call import ArgumentsError
@@ -45,8 +46,9 @@ class Version:
 
     @property
     def differs(self) -> bool:
-        there = {text for text in (self.submitted, self.resolved) if text is not None}
-        return len(there) > 1 or (self.submitted is None) != (self.resolved is None)
+        if self.submitted is None or self.resolved is None:
+            return self.submitted is not self.resolved
+        return not means_the_same(read(self.submitted), read(self.resolved))
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +158,15 @@ class CallPage:
         return [] if old is None or new is None else list(differences(old, new))
 
     @property
+    def drift_words(self) -> tuple[str, str]:
+        """What stands over the two columns of the difference."""
+        return ("Before the edit", "After the edit") if self.was_edited else ("Was reviewed", "Would run now")
+
+    @property
+    def look(self) -> Look:
+        return STATUS.get(self.call.status, UNKNOWN)
+
+    @property
     def was_edited(self) -> bool:
         return self.row is not None and self.row.when == When.EDIT
 
@@ -201,7 +212,8 @@ class CallPage:
 
     @property
     def needs_second_step(self) -> bool:
-        return self.call.risk == "high"
+        """Whether one press is too little: for what is dangerous, strange, or not what was reviewed before."""
+        return self.call.risk == "high" or bool(self.cautions) or self.call.has_drifted
 
     @property
     def is_last_vote(self) -> bool:

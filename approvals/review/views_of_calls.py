@@ -55,6 +55,11 @@ def decide(request: HttpRequest, call_id: UUID) -> HttpResponse:
         return show(request, found, 422, problem="Press one of the buttons to decide.", typed=typed)
     page = call_page(found, person_of(request))
     if typed.kind == DecisionKind.APPROVE and DecisionKind.APPROVE in page.kinds and typed.digest == _digest(found):
+        if typed.preset in PRESETS:
+            problem = (
+                f"You chose a reason that speaks against it: “{typed.preset}” Take it away to approve, or send the call back."
+            )
+            return show(request, found, 422, problem=problem, typed=typed)
         if page.long_names and not typed.has_read:
             problem = "Read the long values to their end first, and tick that you did."
             return show(request, found, 422, problem=problem, typed=typed)
@@ -90,7 +95,8 @@ def after(request: HttpRequest, found: ToolCall, act: Callable[[], ToolCall], ty
 
 
 def on_to_the_next(request: HttpRequest, done: ToolCall) -> HttpResponse:
-    messages.success(request, f"{done.headline}: {STATUS[done.status].label.lower()}{_votes(done)}.")
+    look = STATUS[done.status]
+    messages.success(request, f"{done.headline}: {look.label.lower()}{_votes(done)}.", extra_tags=look.tone)
     following = lists.waiting_for(person_of(request)).exclude(pk=done.pk).values_list("pk", flat=True).first()
     return redirect("review:call", following) if following else redirect("review:inbox")
 

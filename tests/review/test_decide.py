@@ -14,6 +14,7 @@ from approvals import lifecycle
 from approvals.clock import now
 from approvals.lifecycle import Reviewer
 from approvals.models import AuditEvent, Decision, DecisionKind, EventKind, Person, Status, ToolCall
+from approvals.review.forms import PRESETS
 from tests.calls import CallMaker, register
 from tests.review.browser import Page, page_of, press, visit
 from tests.review.conftest import LogIn
@@ -116,7 +117,10 @@ def test_an_old_tab_is_shown_what_it_means_now(ada: Client, make_call: CallMaker
     assert "What you were shown is not what would run now" in answer.text
     assert "price 5 9" in answer.text
     assert answer.form("/decide").fields["own_words"] == "Fine."
-    assert press(ada, answer, "/decide", "approve").status_code == 302
+    assert "Not what was reviewed before" in answer.text
+    sure = page_of(press(ada, answer, "/decide", "approve"))
+    assert "price 5 9" in sure.text  # the second step keeps in sight what changed
+    assert press(ada, sure, "/decide", "approve").status_code == 302
     assert status_of(call) == Status.APPROVED
 
 
@@ -129,7 +133,7 @@ def test_what_was_never_shown_is_never_approved(ada: Client, make_call: CallMake
 
 def test_runs_the_stored_call_whatever_a_form_brings_along(ada: Client, make_call: CallMaker) -> None:
     call = make_call(arguments={"amount": 5})
-    press_button(ada, call, "approve", tool="other", arguments='{"amount": 900}', status="succeeded")
+    press_button(ada, call, "approve", confirmed="yes", tool="other", arguments='{"amount": 900}', status="succeeded")
     call.refresh_from_db()
     assert (call.tool, call.submitted, call.status) == ("tool", '{"amount": 5}', Status.APPROVED)
 
@@ -177,14 +181,30 @@ def test_takes_a_second_step_for_high_risk_that_names_the_consequence(
     ada: Client, make_call: CallMaker, tools: Registry
 ) -> None:
     call = high_risk(make_call, tools)
-    page = page_of(press_button(ada, call, "approve", preset="Not needed.", own_words="Two\r\nlines"))
+    page = page_of(press_button(ada, call, "approve", own_words="Two\r\nlines"))
     assert page.status == 200
     for told in ("Approve this high-risk call?", "Wire 5 EUR", "A worker does exactly this, once", "cannot be taken back"):
         assert told in page.text
     assert status_of(call) == Status.PENDING
     assert press(ada, page, "/decide", "approve").status_code == 302
-    assert Decision.objects.get(call=call).reason == "Not needed.\nTwo\nlines"
+    assert Decision.objects.get(call=call).reason == "Two\nlines"
     assert status_of(call) == Status.APPROVED
+
+
+def test_takes_a_second_step_where_something_is_to_be_looked_at_twice(ada: Client, make_call: CallMaker) -> None:
+    call = make_call(arguments={"amount": 5})  # the tool declares no such parameter
+    page = page_of(press_button(ada, call, "approve"))
+    for told in ("Approve this call?", "Look twice", "does not fit the declared schema"):
+        assert told in page.text
+    assert status_of(call) == Status.PENDING
+
+
+def test_approves_with_no_reason_that_speaks_against_it(ada: Client, make_call: CallMaker) -> None:
+    call = make_call()
+    answer = page_of(press_button(ada, call, "approve", preset=PRESETS[0], own_words="Or is it?"))
+    assert (answer.status, status_of(call)) == (422, Status.PENDING)
+    assert "You chose a reason that speaks against it" in answer.text
+    assert answer.form("/decide").fields["own_words"] == "Or is it?"
 
 
 def test_says_in_the_second_step_when_others_must_agree_too(ada: Client, make_call: CallMaker, tools: Registry) -> None:
@@ -213,7 +233,7 @@ def test_wants_long_values_read_before_an_approval(ada: Client, make_call: CallM
     assert answer.status == 422
     assert "Read the long values to their end first" in answer.text
     assert answer.form("/decide").fields["own_words"] == "Fine."
-    assert press(ada, answer, "/decide", "approve", read="yes").status_code == 302
+    assert press(ada, answer, "/decide", "approve", read="yes", confirmed="yes").status_code == 302
 
 
 def test_rejects_without_reading_to_the_end(ada: Client, make_call: CallMaker) -> None:
