@@ -35,8 +35,9 @@ class Deployment(Registry):
     """A registry that is the whole deployment of one test, also for tools registered while it runs."""
 
     def register(self, *args: Any, **kwargs: Any) -> Any:
-        resolution.registry.cache_clear()
-        return super().register(*args, **kwargs)
+        answer = super().register(*args, **kwargs)
+        resolution.registry.cache_clear()  # afterwards, or a worker in a thread has it read again without this tool
+        return answer
 
 
 _numbers = itertools.count()
