@@ -7,12 +7,14 @@ COPY toolgate /app/toolgate
 COPY approvals /app/approvals
 COPY templates /app/templates
 RUN /venv/bin/pip install --no-cache-dir --no-deps --no-build-isolation --editable /app
+RUN TOOLGATE_DATA_DIR=/tmp/data TOOLGATE_STATIC_DIR=/app/static \
+    /venv/bin/python -m django collectstatic --no-input --settings toolgate.settings
 
 FROM python:3.11-slim
 RUN useradd --system --uid 10001 --home-dir /tools --create-home toolgate && mkdir /data && chown toolgate /data
 COPY --from=made /venv /venv
 COPY --from=made /app /app
-ENV PATH=/venv/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=/tools TOOLGATE_DATA_DIR=/data
+ENV PATH=/venv/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=/tools TOOLGATE_DATA_DIR=/data TOOLGATE_STATIC_DIR=/app/static
 WORKDIR /tools
 USER toolgate
 VOLUME /data

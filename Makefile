@@ -18,7 +18,7 @@ production-bench: .venv/installed-development  ## how fast, as ratios against fl
 
 check: .venv/installed-development  ## PostgreSQL, Redis and the commands of docker-compose.yml as plain processes; then the stories
 	@scripts/install-test-servers
-	@.venv/bin/python -m tests.running.production
+	@scripts/production-check
 
 test: .venv/installed-development  ## the static checks, every test on SQLite, then on PostgreSQL each that touches a database (ARGS= for pytest)
 	@scripts/install-test-servers

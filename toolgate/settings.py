@@ -68,13 +68,19 @@ class Settings(BaseSettings):
         validation_alias=AliasChoices("TOOLGATE_REDIS_URL", "REDIS_URL"),
         description="`redis://host:6379/0`. Compulsory in production.",
     )
-    allowed_hosts: Names = Field(("localhost", "127.0.0.1", "[::1]"), description="Host names that this server answers to.")
+    allowed_hosts: Names = Field(
+        ("localhost", "127.0.0.1", "[::1]"),
+        description="Host names that this server answers to, beside that of `TOOLGATE_PUBLIC_URL`.",
+    )
     metrics_token: SecretStr | None = Field(
         None,
         min_length=20,
         description="Whoever shows it as a bearer token reads `/metrics`. Unless set, only auditors and administrators.",
     )
     public_url: str = Field("http://127.0.0.1:8000", description="How people reach the pages; used in links.")
+    static_dir: Path | None = Field(
+        None, description="Where `collectstatic` put style sheets and scripts. Unless set, they are served as installed."
+    )
     debug: bool = Field(False, description="Shows tracebacks in pages. Never in production.")
     tools: Names = Field(
         ("toolgate.demonstration.tools",),
@@ -196,14 +202,20 @@ def _session(given: Settings) -> str:
     return " ".join([r"-c default_transaction_isolation=read\ committed", *milliseconds])
 
 
+def _host_of(url: str) -> list[str]:
+    """The host name as Django compares it; none in what is no address, which `check` names."""
+    host = urlsplit(url).hostname
+    return [f"[{host}]" if ":" in host else host] if host else []
+
+
 settings = Settings()
 IS_EMBEDDED = settings.mode == "embedded"
 IS_SECURE = settings.public_url.startswith("https://")
 
 SECRET_KEY = settings.signing_key()
 DEBUG = settings.debug
-ALLOWED_HOSTS = list(settings.allowed_hosts)
 PUBLIC_URL = settings.public_url.rstrip("/")
+ALLOWED_HOSTS = [*settings.allowed_hosts, *_host_of(PUBLIC_URL)]
 CSRF_TRUSTED_ORIGINS = [PUBLIC_URL]
 
 INSTALLED_APPS = [
@@ -268,8 +280,12 @@ USE_TZ = True
 USE_I18N = False
 
 STATIC_URL = "/static/"
-STATIC_ROOT = settings.data_dir / "static"
-WHITENOISE_USE_FINDERS = True  # a checkout serves its own files; collectstatic only saves a production server the search
+STATIC_ROOT = settings.static_dir or settings.data_dir / "static"
+WHITENOISE_USE_FINDERS = settings.static_dir is None
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedStaticFilesStorage"},
+}
 
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_AGE = 12 * 60 * 60
@@ -341,6 +357,10 @@ CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = (
         "socket_keepalive": True,
         "health_check_interval": 10,
         "visibility_timeout": settings.visibility_seconds,
+        # A worker that lives looks every 10 seconds for what a lost one left. Unless told, it does at every tenth look only,
+        # and a worker that died while it looked keeps all others from it for 5 minutes.
+        "unacked_restore_interval": 10,
+        "unacked_restore_throttle": 1,
         "unacked_mutex_expire": 10,
     }
 )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import shutil
 import signal
 import subprocess
 import sys
@@ -127,10 +128,11 @@ class Production(Serving):
 
     def end(self, how: signal.Signals = signal.SIGTERM) -> int:
         """Ends all that runs; answers the worst exit code."""
-        codes = [process.end(how) for process in self.processes.values()]
+        codes = [process.end(how) for process in self.processes.values() if process.process is not None]
         self.processes.clear()
         self.postgres.remove()
         self.redis.remove()
+        shutil.rmtree(self.folder, ignore_errors=True)
         return max((abs(code) for code in codes), default=0)
 
     @property
@@ -138,21 +140,30 @@ class Production(Serving):
         return "\n".join(f"== {name}\n{process.log}" for name, process in self.processes.items())
 
 
-def check() -> int:
-    """Starts everything and tells the stories. What `make production-check` runs."""
-    production = Production()
+def check(production: Production) -> int:
+    """Starts everything, with collected static files, and tells the stories. What `make production-check` runs."""
+    production.settings["TOOLGATE_STATIC_DIR"] = str(production.folder / "collected")
+    failed = ended = 1
     try:
+        collect(production)
         production.start()
         print(f"serving {production.url} with {', '.join(production.processes)}", flush=True)
         told = production.run("demo", "--url", production.url)
         print(told.stdout, told.stderr)
-        if told.returncode:
-            print(production.log)
-        return told.returncode
+        failed = told.returncode
     finally:
+        if failed:
+            print(production.log)
         ended = production.end()
         print(f"ended with {ended}")
+    return failed or ended
+
+
+def collect(production: Production) -> None:
+    """As the Dockerfile does."""
+    command = [sys.executable, "-m", "django", "collectstatic", "--no-input", "--settings", "toolgate.settings"]
+    subprocess.run(command, env=production.environment, check=True, timeout=60)
 
 
 if __name__ == "__main__":
-    sys.exit(check())
+    sys.exit(check(Production()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 import sys
@@ -17,6 +18,7 @@ import pytest
 import yaml
 
 from tests.running.production import COMPOSE, Production, commands
+from tests.running.server import Serving
 from tests.servers import until
 from toolgate.cli import COMMANDS
 
@@ -69,8 +71,8 @@ def settled(production: Production, *calls: dict[str, Any]) -> list[str]:
     return [status(production, call["id"]) for call in calls]
 
 
-def test_tells_every_story_of_the_demonstration(deployment: Production) -> None:
-    told = deployment.run("demo", "--url", deployment.url)
+def test_tells_every_story_of_the_demonstration_at_the_waiting_door_too(deployment: Production) -> None:
+    told = deployment.run("demo", "--url", f"http://127.0.0.1:{deployment.waiting_port}")
     assert told.returncode == 0, told.stdout + told.stderr
     assert "10 of 10 stories as promised." in told.stdout
     assert deployment.run("verify").returncode == 0
@@ -109,12 +111,12 @@ def test_no_request_waits_for_redis_and_what_was_approved_runs_when_it_is_back(a
         else:
             redis.kill()
         began = time.monotonic()
-        calls = [submit(http, "send_mail", mail(number)) for number in range(8)]
+        calls = [submit(http, "send_mail", mail(number)) for number in range(20)]
         for call in calls:
             body = {"kind": "approve", "digest": call["digest"]}
             assert reviewer.post(f"/tool-calls/{call['id']}/decisions", json=body).json()["status"] == "approved"
             assert http.get(f"/tool-calls/{call['id']}").json()["status"] == "approved"
-        assert time.monotonic() - began < 8 * SLOW  # a bound on hanging, each request of 24 would have to wait for it
+        assert time.monotonic() - began < 20 * SLOW  # a bound on hanging, each request of 60 would have to wait for it
         if away == "restarted empty":
             for kept in redis.folder.glob("appendonlydir/*"):
                 kept.unlink()
@@ -164,6 +166,38 @@ def test_compose_file_is_one_and_its_commands_are_ours() -> None:
     assert set(commands()) == {"migrate", "web", "waiting", "worker", "beat"}
 
 
+def test_compose_file_starts_each_when_what_it_needs_is_there_and_keeps_it_running() -> None:
+    services = yaml.safe_load(COMPOSE.read_text())["services"]
+    for name in ("web", "waiting", "worker", "beat"):
+        needed = {other: how["condition"] for other, how in services[name]["depends_on"].items()}
+        healthy = dict.fromkeys(("postgres", "redis"), "service_healthy")
+        assert needed == {**healthy, "migrate": "service_completed_successfully"}
+        assert services[name]["restart"] == "unless-stopped"
+        assert services[name]["read_only"]
+    assert services["migrate"]["restart"] == "no"
+    for name in ("web", "waiting"):
+        port = commands()[name][-1]
+        assert f"127.0.0.1:{port}/healthz" in services[name]["healthcheck"]["test"][-1]
+        assert services[name]["ports"] == [f"127.0.0.1:{port}:{port}"]
+    for name in ("postgres", "redis"):
+        assert services[name]["healthcheck"]
+        assert services[name]["volumes"]
+        assert "ports" not in services[name]
+
+
+def test_image_is_made_of_what_is_here_and_runs_as_nobody_in_particular() -> None:
+    root = COMPOSE.parent
+    lines = (root / "Dockerfile").read_text().splitlines()
+    copied = [word for line in lines if line.startswith("COPY ") and "--from" not in line for word in line.split()[1:-1]]
+    let_in = [line.removeprefix("!") for line in (root / ".dockerignore").read_text().splitlines() if line.startswith("!")]
+    assert copied
+    assert set(copied) == set(let_in)
+    assert all((root / name).exists() for name in copied)
+    assert [line for line in lines if line.startswith("USER ")][-1:] == ["USER toolgate"]
+    assert "--require-hashes" in "".join(lines)
+    assert "://" not in "".join(lines)
+
+
 def test_compose_file_holds_no_secret_of_its_own() -> None:
     services = yaml.safe_load(COMPOSE.read_text())["services"]
     for name, service in services.items():
@@ -172,8 +206,65 @@ def test_compose_file_holds_no_secret_of_its_own() -> None:
             assert not is_secret or ":?" in value, f"{name}: {variable}"
 
 
+def refusal(folder: Path, command: str, **settings: str) -> str:
+    """What a process says that does not start."""
+    production = Production(folder=folder, settings=settings)
+    try:
+        told = production.run(command)
+    finally:
+        production.postgres.remove()
+        production.redis.remove()
+    assert told.returncode == 2, told.stderr
+    assert "Traceback" not in told.stderr
+    return told.stderr
+
+
 @pytest.mark.parametrize("command", ["web", "waiting", "worker", "beat"])
 def test_command_says_that_it_is_for_production(command: str, tmp_path: Path) -> None:
-    told = Production(folder=tmp_path, settings={"TOOLGATE_MODE": "embedded"}).run(command)
-    assert told.returncode == 2
-    assert "TOOLGATE_MODE must be production" in told.stderr
+    assert "TOOLGATE_MODE must be production" in refusal(tmp_path, command, TOOLGATE_MODE="embedded")
+
+
+@pytest.mark.parametrize(
+    ("command", "variable", "value", "wanted"),
+    [
+        ("web", "TOOLGATE_SECRET_KEY", "", "production needs TOOLGATE_SECRET_KEY"),
+        ("waiting", "TOOLGATE_REDIS_URL", "", "production needs TOOLGATE_REDIS_URL"),
+        ("worker", "TOOLGATE_REDIS_URL", "http://here", "TOOLGATE_REDIS_URL: must be like redis://"),
+        ("beat", "TOOLGATE_DATABASE_URL", "sqlite:///gate", "TOOLGATE_DATABASE_URL: must be like postgres://"),
+        ("web", "TOOLGATE_TOOLS", "no_such_module", "TOOLGATE_TOOLS: no_such_module cannot be loaded"),
+        ("waiting", "TOOLGATE_LEASE_SECOND", "5", "Did you mean TOOLGATE_LEASE_SECONDS?"),
+        ("worker", "TOOLGATE_GRACE_SECONDS", "soon", "TOOLGATE_GRACE_SECONDS"),
+    ],
+)
+def test_command_names_what_keeps_it_from_working(command: str, variable: str, value: str, wanted: str, tmp_path: Path) -> None:
+    assert wanted in refusal(tmp_path, command, **{variable: value})
+
+
+def test_variables_that_kubernetes_adds_are_no_slips_of_the_pen(tmp_path: Path) -> None:
+    added = {
+        "TOOLGATE_SERVICE_HOST": "10.0.0.1",
+        "TOOLGATE_WEB_SERVICE_PORT_HTTP": "80",
+        "TOOLGATE_WEB_PORT": "tcp://10.0.0.1:80",
+        "TOOLGATE_WEB_PORT_80_TCP_ADDR": "10.0.0.1",
+    }
+    told = Serving(tmp_path, added).run("check")
+    assert told.returncode == 0, told.stderr
+
+
+@pytest.mark.parametrize("url", ["https://gate.example.org", "https://gate.example.org:8443/", "https://[2001:db8::1]"])
+def test_public_url_is_what_a_secure_deployment_follows_from(url: str, tmp_path: Path) -> None:
+    production = Production(folder=tmp_path, settings={"TOOLGATE_PUBLIC_URL": url, "TOOLGATE_ALLOWED_HOSTS": ""})
+    asked = ("ALLOWED_HOSTS", "CSRF_TRUSTED_ORIGINS", "SECURE_SSL_REDIRECT", "SESSION_COOKIE_SECURE", "CSRF_COOKIE_SECURE")
+    tell = f"import json; from toolgate import settings; print(json.dumps([getattr(settings, name) for name in {asked}]))"
+    command = [sys.executable, "-c", tell]
+    told = subprocess.run(command, env=production.environment, capture_output=True, text=True, check=True)
+    production.postgres.remove()
+    production.redis.remove()
+    host = url.removeprefix("https://").rstrip("/").removesuffix(":8443")
+    assert json.loads(told.stdout) == [[host], [url.rstrip("/")], True, True, True]
+
+
+def test_style_sheets_are_served_without_a_server_of_their_own(deployment: Production) -> None:
+    for port in (deployment.port, deployment.waiting_port):
+        found = httpx2.get(f"http://127.0.0.1:{port}/static/approvals/pages.css")
+        assert (found.status_code, found.headers["Content-Type"].split(";")[0]) == (200, "text/css")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import importlib
 import os
+import re
 import traceback
 from pathlib import PurePath
 from typing import Any
@@ -23,6 +24,9 @@ WANTED = {
     "redis_url": (("redis", "rediss", "unix"), "redis://host:6379/0"),
     "public_url": (("http", "https"), "https://gate.example.org"),
 }
+WANTED_IN_PRODUCTION = {"database_url": (("postgres", "postgresql"), "postgres://user:password@host/name")}
+# Kubernetes tells every container of each service near it; one named toolgate-… looks like a setting of ours.
+OF_KUBERNETES = re.compile(r"\w+_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_(TCP|UDP|SCTP)(_\w+)?)?)")
 
 
 class Command(check.Command):
@@ -42,14 +46,14 @@ def require_production() -> None:
     """For the processes of a deployment: says what keeps them from working, and ends with 2."""
     if settings.mode != "production":
         raise CommandError("TOOLGATE_MODE must be production for this. `toolgate serve` runs everything in one.", returncode=2)
-    if problems := [*bad_addresses(), *unusable_tools()]:
+    if problems := [*unknown_variables(), *bad_addresses(), *unusable_tools()]:
         raise CommandError("\n".join(problems), returncode=2)
 
 
 def unknown_variables() -> list[str]:
     """Variables that look like settings and are none: a slip of the pen would pass in silence."""
     known = {f"TOOLGATE_{name.upper()}" for name in Settings.model_fields}
-    given = (name for name in os.environ if name.startswith("TOOLGATE_"))
+    given = (name for name in os.environ if name.startswith("TOOLGATE_") and not OF_KUBERNETES.fullmatch(name))
     unknown = sorted(name for name in given if name not in known and name.removesuffix("_FILE") not in known)
     return [f"{name}: there is no such setting.{_meant(name, known)}" for name in unknown]
 
@@ -60,9 +64,10 @@ def _meant(name: str, known: set[str]) -> str:
 
 
 def bad_addresses() -> list[str]:
+    wanted = WANTED if settings.mode == "embedded" else WANTED | WANTED_IN_PRODUCTION
     return [
         f"TOOLGATE_{name.upper()}: must be like {example}"
-        for name, (schemes, example) in WANTED.items()
+        for name, (schemes, example) in wanted.items()
         if (url := getattr(settings, name)) and urlsplit(url).scheme not in schemes
     ]
 

@@ -8,9 +8,17 @@ from typing import Any
 from django.core.management.base import BaseCommand
 from granian import Granian
 from granian.constants import Interfaces
+from granian.log import LogLevels
 
 from toolgate.management.commands.check import require_production
+from toolgate.management.commands.serve import listening
 from toolgate.settings import settings
+
+OUR_LOGGING: dict[str, Any] = {
+    "handlers": {},
+    "formatters": {},
+    "loggers": {"_granian": {}},
+}  # its words go where all others go
 
 
 class Command(BaseCommand):
@@ -23,6 +31,7 @@ class Command(BaseCommand):
 
     def handle(self, *, host: str, port: int, **options: Any) -> None:
         require_production()
+        listening(host, port).close()  # granian shares a port that is taken, and each server would get some of the requests
         Granian(
             "toolgate.wsgi:application",
             address=host,
@@ -31,8 +40,9 @@ class Command(BaseCommand):
             workers=settings.web_processes,
             blocking_threads=settings.web_threads,
             backpressure=settings.web_threads * 8,  # more than these wait in the kernel's queue, not in this process
-            log_enabled=False,
+            log_level=LogLevels.warning,
+            log_dictconfig=OUR_LOGGING,
             respawn_failed_workers=True,
-            workers_kill_timeout=int(settings.grace_seconds),
+            workers_kill_timeout=max(1, round(settings.grace_seconds)),  # 0 would wait for ever
             websockets=False,
         ).serve()
