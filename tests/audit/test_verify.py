@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -28,7 +29,7 @@ def unprotected() -> None:
 
 COLUMNS: dict[str, Any] = {
     "kind": "rejected",
-    "at": now(),
+    "at": datetime.now(UTC),
     "tool": "another",
     "actor_kind": "clock",
     "actor_id": "7",
