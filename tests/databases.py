@@ -62,6 +62,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if (folder := config.stash.get(FOLDER, None)) and not config.option.basetemp:
         config.option.basetemp = folder / "tests"  # in memory: a commit there does not wait for a disk
     config.addinivalue_line("markers", "postgres: about PostgreSQL alone")
+    config.addinivalue_line("markers", "sqlite: about SQLite alone")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -77,6 +78,8 @@ def _is_for_sqlite(item: pytest.Item) -> bool:
 
 def _is_for_postgresql(item: pytest.Item) -> bool:
     """Touches a database: by a mark of pytest-django, or by a fixture."""
+    if item.get_closest_marker("sqlite"):
+        return False
     is_marked = any(item.get_closest_marker(name) for name in ("django_db", "postgres"))
     return is_marked or not FIXTURES.isdisjoint(getattr(item, "fixturenames", ()))
 

@@ -52,6 +52,7 @@ execution.execute(ToolCall.objects.get(tool=input()).pk)
 )
 
 
+@pytest.mark.sqlite  # a deployment of its own, on a file
 def test_body_that_always_kills_its_worker_runs_a_bounded_number_of_times(tmp_path: Path) -> None:  # B127 B128
     ours = {"TOOLGATE_DATA_DIR": str(tmp_path), "TOOLGATE_TOOLS": "tests.faults.crashing", "TOOLGATE_MAX_ATTEMPTS": "2"}
 

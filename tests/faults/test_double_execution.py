@@ -117,6 +117,7 @@ def locking(ran: list[str], released: threading.Event) -> Callable[[Any, Any], s
     return body
 
 
+@pytest.mark.sqlite  # where one writer locks the whole database
 @pytest.mark.usefixtures("impatient_database")
 def test_result_that_cannot_be_stored_at_first_is_stored_later_and_the_body_not_run_again(
     as_agent: Caller, as_person: Caller, make_call: CallMaker, tools: Any
@@ -137,6 +138,7 @@ def test_result_that_cannot_be_stored_at_first_is_stored_later_and_the_body_not_
     assert ran == [str(call.pk)]
 
 
+@pytest.mark.sqlite  # where one writer locks the whole database
 @pytest.mark.usefixtures("impatient_database")
 def test_result_that_could_never_be_stored_is_told_as_unknown_and_not_run_again(
     as_agent: Caller, as_person: Caller, make_call: CallMaker, tools: Any, settings: Any

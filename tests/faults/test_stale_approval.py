@@ -35,7 +35,7 @@ def test_value_that_the_parser_changes_is_shown_as_it_will_run_beside_what_was_s
     page = visit(ada, f"/calls/{call_id}")
     for told in ("250", "100"):
         assert told in page.text
-    press(ada, page, "/decide", "approve")
+    press(ada, page, "/decide", "approve", confirmed="yes")
     assert execution.execute(call_id) == Status.SUCCEEDED
     assert [arguments for arguments, _ in body.received] == [{"amount": 100}]
     read = as_agent.get(f"tool-calls/{call_id}").body["arguments"]
@@ -97,10 +97,10 @@ def test_function_that_changed_is_shown_as_changed_and_asked_about_again(
     call = make_call.submit("declared")
     page = visit(ada, f"/calls/{call.pk}")
     released(tools, body, **LATER[changed])
-    assert press(ada, page, "/decide", "approve").status_code == 409
+    assert press(ada, page, "/decide", "approve", confirmed="yes").status_code == 409
     assert ToolCall.objects.get(pk=call.pk).status == Status.PENDING
     page = visit(ada, f"/calls/{call.pk}")
-    assert press(ada, page, "/decide", "approve").status_code == 302
+    assert press(ada, page, "/decide", "approve", confirmed="yes").status_code == 302
     released(tools, body, version="3")
     assert execution.execute(call.pk) == Status.PENDING
     assert not body.received
