@@ -12,11 +12,11 @@ run: .venv/installed-runtime  ## the gate with its demonstration: http://127.0.0
 demo: .venv/installed-runtime  ## tells the stories of the gate to the server that `make run` started (ARGS=)
 	@.venv/bin/toolgate demo $(ARGS)
 
-production-bench: .venv/installed-development  ## how fast, as ratios against floors of the same run (ARGS="--seconds 10 --file var/bench.json")
+bench: .venv/installed-development  ## how fast, as ratios against floors of the same run (ARGS="--seconds 10 --file var/bench.json")
 	@scripts/install-test-servers
 	@.venv/bin/python -m bench $(ARGS)
 
-check: .venv/installed-development  ## PostgreSQL, Redis and the commands of docker-compose.yml as plain processes; then the stories
+production-check: .venv/installed-development  ## PostgreSQL, Redis and the commands of docker-compose.yml as plain processes; then the stories
 	@scripts/install-test-servers
 	@scripts/production-check
 
