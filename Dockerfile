@@ -1,7 +1,7 @@
 # The locked packages in one stage, what runs in another. Put your own tools on top: FROM toolgate, COPY my_tools.py /tools/.
 FROM python:3.11-slim AS made
 COPY requirements/runtime.txt /requirements.txt
-RUN python -m venv /venv && /venv/bin/pip install --no-cache-dir --require-hashes --requirement /requirements.txt
+RUN python -m venv /venv && /venv/bin/pip install --no-cache-dir --no-deps --require-hashes --requirement /requirements.txt
 COPY pyproject.toml README.md LICENSE /app/
 COPY toolgate /app/toolgate
 COPY approvals /app/approvals

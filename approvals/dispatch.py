@@ -8,12 +8,14 @@ import threading
 import time
 from collections import Counter
 from contextlib import suppress
+from dataclasses import dataclass
 from uuid import UUID
 
 from celery import current_app
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError, connection, transaction
 
+from approvals import tracing
 from approvals.models import Count, Total
 
 EXECUTE = "toolgate.execute"
@@ -36,15 +38,25 @@ def execute_soon(call_id: UUID) -> None:
 
 def send(call_id: UUID) -> None:
     """Sends the hint soon, and never waits: a broker may be away, or take a connection and answer nothing."""
+    hint = Hint(call_id, tracing.carried())
     if not settings.IS_EMBEDDED:
-        _sender.take(call_id)
+        _sender.take(hint)
     elif holds_the_queue.is_set():
-        _publish(call_id)
+        _publish(hint)
 
 
-def _publish(call_id: UUID) -> None:
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """A message to the workers. Its headers say only by what it can be traced."""
+
+    call_id: UUID
+    headers: dict[str, str]
+
+
+def _publish(hint: Hint) -> None:
+    call_id = hint.call_id
     try:
-        current_app.send_task(EXECUTE, args=[str(call_id)], ignore_result=True, retry=False)
+        current_app.send_task(EXECUTE, args=[str(call_id)], ignore_result=True, retry=False, headers=dict(hint.headers))
         _note("sent")
     except Exception as error:  # noqa: BLE001 - kombu raises the broker library's own errors; the row is the truth
         _note("failed")
@@ -80,15 +92,15 @@ class _Sender:
     """One thread a process that talks to the broker, so that no request has to."""
 
     def __init__(self) -> None:
-        self.unsent: queue.Queue[UUID] = queue.Queue(MOST_UNSENT)
+        self.unsent: queue.Queue[Hint] = queue.Queue(MOST_UNSENT)
         self.lock, self.thread = threading.Lock(), threading.Thread(daemon=True)
         self.count_at = 0.0
 
-    def take(self, call_id: UUID) -> None:
+    def take(self, hint: Hint) -> None:
         try:
-            self.unsent.put_nowait(call_id)
+            self.unsent.put_nowait(hint)
         except queue.Full:
-            log.warning("could not hand call %s to a worker (too many wait to be sent); the sweep will", call_id)
+            log.warning("could not hand call %s to a worker (too many wait to be sent); the sweep will", hint.call_id)
         if not self.thread.is_alive():
             self._start()
 

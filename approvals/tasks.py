@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
 from uuid import UUID
 
 from celery import shared_task
 
-from approvals import audit, dispatch, execution, sweeps
+from approvals import audit, dispatch, execution, sweeps, tracing
 
 
-@shared_task(name=dispatch.EXECUTE, ignore_result=True, acks_late=True, reject_on_worker_lost=False)
-def execute(call_id: str) -> str:
-    return execution.execute(UUID(call_id))
+@shared_task(name=dispatch.EXECUTE, ignore_result=True, acks_late=True, reject_on_worker_lost=False, bind=True)
+def execute(self: Any, call_id: str) -> str:
+    with tracing.continued(self.request.headers or {}, call_id=call_id):
+        return execution.execute(UUID(call_id))
 
 
 @shared_task(name=dispatch.SWEEP, ignore_result=True, expires=60)

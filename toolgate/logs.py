@@ -16,7 +16,12 @@ def logging_settings(level: str, *, plain: bool) -> None:
         structlog.stdlib.add_logger_name,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
-    last = structlog.dev.ConsoleRenderer(colors=False) if plain else structlog.processors.JSONRenderer()
+    # Plain tracebacks: the richer ones show the values of local variables, and an argument is one.
+    last: list[structlog.typing.Processor] = (
+        [structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback)]
+        if plain
+        else [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
+    )
     structlog.configure(
         processors=[
             structlog.stdlib.filter_by_level,
@@ -29,7 +34,7 @@ def logging_settings(level: str, *, plain: bool) -> None:
     formatter = {
         "()": structlog.stdlib.ProcessorFormatter,
         "foreign_pre_chain": shared,
-        "processors": [structlog.stdlib.ProcessorFormatter.remove_processors_meta, last],
+        "processors": [structlog.stdlib.ProcessorFormatter.remove_processors_meta, *last],
     }
     logging.config.dictConfig(
         {
@@ -42,6 +47,7 @@ def logging_settings(level: str, *, plain: bool) -> None:
             "loggers": {name: {"level": "WARNING"} for name in ("celery", "uvicorn", "django.server")}
             | {name: {"level": "ERROR"} for name in ("kombu", "django.request")}
             | {"httpx2": {"level": "WARNING"}}
-            | {"django.db.backends": {"level": "INFO"}},  # below, it tells each statement with its values: every argument
+            | {"django.db.backends": {"level": "INFO"}}  # below, it tells each statement with its values: every argument
+            | {"django.template": {"level": "INFO"}},  # below, it tells addresses, and what a page was made of
         }
     )

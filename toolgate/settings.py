@@ -236,6 +236,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "toolgate.health.HealthChecks",
     "toolgate.middleware.MetricsByToken",
+    "toolgate.middleware.RequestId",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "toolgate.middleware.ContentSecurityPolicy",

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any, ParamSpec, TypeVar
 from uuid import UUID
 
+import structlog
 from django.conf import settings
 from django.contrib.auth.models import Group
 from django.db import OperationalError, transaction
@@ -15,13 +16,14 @@ from django.db import OperationalError, transaction
 from approvals import audit, dispatch
 from approvals.audit.verification import resolution_digest
 from approvals.lifecycle.transitions import TRANSITIONS, NotPossible, S
-from approvals.models import SETTLED, EventKind, Interrupt, Status, ToolCall, Verb
+from approvals.models import SETTLED, AuditEvent, EventKind, Interrupt, Status, ToolCall, Verb
 from approvals.models.actors import Actor
 from approvals.policies import Verdict
 from approvals.rendering import read, sha256
 from toolgate.tools.canonical import canonical
 from toolgate.tools.tool_result import ToolResult
 
+log = structlog.get_logger(__name__)
 _BEGIN_ANEW = frozenset({"40001", "40P01"})  # what PostgreSQL calls a serialization failure and a deadlock
 
 
@@ -105,6 +107,7 @@ def move(
     if guarded.update(**columns) != 1:
         raise _Stale
     event.save(force_insert=True)
+    log_event(event)
     for name, value in columns.items():
         setattr(call, name, value)
     if target == S.APPROVED and not call.runs_by_agent:
@@ -112,6 +115,12 @@ def move(
     elif target in SETTLED:
         _wake_the_run(call)
     return call
+
+
+def log_event(event: AuditEvent) -> None:
+    """One line an event, once it is committed: what happened to which call, and nothing of what is in it."""
+    facts = {"call_id": event.chain, "kind": str(event.kind), "sequence": event.sequence, "actor": event.actor_kind}
+    transaction.on_commit(lambda: log.info("event", **facts), robust=True)
 
 
 def note(call: ToolCall, *, kind: EventKind, actor: Actor, at: datetime, facts: Mapping[str, Any]) -> ToolCall:

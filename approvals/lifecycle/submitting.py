@@ -11,10 +11,10 @@ from uuid import UUID
 from django.db import IntegrityError, OperationalError
 from django.db.models import Max
 
-from approvals import audit, dispatch, policies, resolution
+from approvals import audit, dispatch, policies, resolution, tracing
 from approvals.audit.verification import resolution_digest
 from approvals.lifecycle.ending import ended_if_overdue
-from approvals.lifecycle.moving import deadlines, lock, note, policy_columns, result_text, set_groups, verb
+from approvals.lifecycle.moving import deadlines, lock, log_event, note, policy_columns, result_text, set_groups, verb
 from approvals.lifecycle.transitions import NotPossible, S
 from approvals.models import GENESIS, OPEN, SETTLED, Agent, EventKind, Outcome, Resolution, Status, ToolCall, When, uuid7
 from approvals.models.actors import Actor
@@ -81,14 +81,19 @@ def submit(*, agent: Agent, submission: Submission, at: datetime) -> tuple[ToolC
     if (first := _first_submission(agent, submission, fingerprint, at)) is not None:
         return first, False
     call = _draft(agent, submission, fingerprint, at)
+    with tracing.within(call_id=str(call.pk)):
+        return _submit(call, submission, fingerprint, at)
+
+
+def _submit(call: ToolCall, submission: Submission, fingerprint: str, at: datetime) -> tuple[ToolCall, bool]:
     context = resolution.context_for(call)
-    resolved = _resolve(agent, call, context)
+    resolved = _resolve(call.agent, call, context)
     verdict = None if resolved.refusal else policies.judge(resolved, context)
     for _ in range(50):
         try:
             return _store(call, submission, resolved, verdict, at), True
         except IntegrityError:  # another request took the key or the place in the run
-            if (first := _first_submission(agent, submission, fingerprint, at)) is not None:
+            if (first := _first_submission(call.agent, submission, fingerprint, at)) is not None:
                 return first, False
     raise OperationalError("the run kept growing while a call was being added to it")
 
@@ -159,6 +164,7 @@ def _store(call: ToolCall, submission: Submission, resolved: Resolved, verdict: 
     row.save(force_insert=True)  # the foreign keys between the two are checked at commit
     for event in events:
         event.save(force_insert=True)
+        log_event(event)
     if verdict and verdict.groups:
         set_groups(call, verdict.groups)
     if call.revises:
