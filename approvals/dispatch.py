@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import logging
-import queue
 import threading
-import time
 from collections import Counter
-from contextlib import suppress
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -17,12 +14,11 @@ from django.db import DatabaseError, InterfaceError, connection, transaction
 
 from approvals import tracing
 from approvals.models import Count, Total
+from approvals.sending import Sender
 
 EXECUTE = "toolgate.execute"
 SWEEP = "toolgate.sweep"
 VERIFY = "toolgate.verify"
-MOST_UNSENT = 10_000
-COUNTED_EVERY = 5  # seconds
 
 log = logging.getLogger(__name__)
 
@@ -40,7 +36,8 @@ def send(call_id: UUID) -> None:
     """Sends the hint soon, and never waits: a broker may be away, or take a connection and answer nothing."""
     hint = Hint(call_id, tracing.carried())
     if not settings.IS_EMBEDDED:
-        _sender.take(hint)
+        if not _sender.take(lambda: _publish(hint)):
+            log.warning("could not hand call %s to a worker (too many wait to be sent); the sweep will", call_id)
     elif holds_the_queue.is_set():
         _publish(hint)
 
@@ -88,43 +85,13 @@ def count_hints() -> None:
         raise
 
 
-class _Sender:
-    """One thread a process that talks to the broker, so that no request has to."""
-
-    def __init__(self) -> None:
-        self.unsent: queue.Queue[Hint] = queue.Queue(MOST_UNSENT)
-        self.lock, self.thread = threading.Lock(), threading.Thread(daemon=True)
-        self.count_at = 0.0
-
-    def take(self, hint: Hint) -> None:
-        try:
-            self.unsent.put_nowait(hint)
-        except queue.Full:
-            log.warning("could not hand call %s to a worker (too many wait to be sent); the sweep will", hint.call_id)
-        if not self.thread.is_alive():
-            self._start()
-
-    def _start(self) -> None:
-        with self.lock:
-            if not self.thread.is_alive():
-                self.thread = threading.Thread(target=self._run, name="hints to workers", daemon=True)
-                self.thread.start()
-
-    def _run(self) -> None:
-        while True:
-            with suppress(queue.Empty):
-                _publish(self.unsent.get(timeout=COUNTED_EVERY))
-            if time.monotonic() > self.count_at:
-                self._count()
-
-    def _count(self) -> None:
-        self.count_at = time.monotonic() + COUNTED_EVERY
-        try:
-            count_hints()
-        except (DatabaseError, InterfaceError) as error:
-            log.warning("could not count the hints to workers (%s); trying again", type(error).__name__)
-        finally:
-            connection.close()
+def _count() -> None:
+    try:
+        count_hints()
+    except (DatabaseError, InterfaceError) as error:
+        log.warning("could not count the hints to workers (%s); trying again", type(error).__name__)
+    finally:
+        connection.close()
 
 
-_sender = _Sender()
+_sender = Sender("hints to workers", now_and_then=_count)

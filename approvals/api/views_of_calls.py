@@ -19,6 +19,7 @@ from approvals.api.problems import Problem, invalid
 from approvals.clock import now
 from approvals.models import Person, Status, ToolCall
 from approvals.rendering import sha256
+from approvals.waking import about_call, about_run
 
 KEY_HEADER = "Idempotency-Key"
 
@@ -123,7 +124,7 @@ class OneToolCall(Endpoint):
         wait, call = waiting.asked_for(request), find_in_time(request, call_id)
         if wait.seconds and not wait.have_moved([call.status]):
             this = ToolCall.objects.filter(pk=call_id)
-            waiting.hold(wait, lambda: wait.is_over(this))
+            waiting.hold(wait, about_call(call_id), lambda: wait.is_over(this))
             call = find_in_time(request, call_id)
         caller = with_groups(caller_of(request))
         if isinstance(caller, Person) and lifecycle.may_act(call, caller):
@@ -164,7 +165,7 @@ class Run(Endpoint):
         if "\0" in run_id or not run.exists():
             raise Problem("unknown_run", "There is no such run of yours.")
         waiting.end_overdue(run)
-        waiting.hold(wait, lambda: wait.is_over(run))
+        waiting.hold(wait, about_run(agent_of(request).pk, run_id), lambda: wait.is_over(run))
         calls = list(run.with_everything().order_by("position"))
         data = answers.run_data(run_id, calls, caller_of(request))
         return Response(data, headers=answers.retry_after(calls))

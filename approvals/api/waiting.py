@@ -1,16 +1,13 @@
-"""`?wait=`: holds an answer until a call moves. Looks at the row every so often and holds no connection meanwhile.
-
-Simple on purpose: the waiting door in front of Django takes this over.
-"""
+"""`?wait=`: holds an answer until a call moves. Holds a thread, but no connection meanwhile."""
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from threading import Event, Lock
 
 from django.conf import settings
 from django.db import connection
@@ -20,9 +17,11 @@ from approvals.api.problems import invalid
 from approvals.clock import now
 from approvals.lifecycle.ending import end_if_overdue
 from approvals.models import SETTLED, Status, ToolCallQuerySet
+from approvals.waking import listeners, subscription
 
 LONGEST = 60
-FIRST, EVERY = 0.005, 0.1  # a tool may answer at once; people do not
+HEARING = 1.0  # seconds between two looks at the row, while wakes arrive
+FIRST, DEAF = 0.005, 0.1  # while they do not; a tool may answer at once, people do not
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +63,7 @@ class _Places:
     """How many requests may wait at once in this process."""
 
     def __init__(self) -> None:
-        self._lock, self._taken = threading.Lock(), 0
+        self._lock, self._taken = Lock(), 0
 
     @contextmanager
     def one(self) -> Iterator[bool]:
@@ -82,16 +81,19 @@ class _Places:
 places = _Places()
 
 
-def hold(wait: Wait, is_over: Callable[[], bool]) -> None:
-    """Returns when `is_over()` says so, when the time is over, or at once when too many wait already."""
+def hold(wait: Wait, about: str, is_over: Callable[[], bool]) -> None:
+    """Returns when `is_over()` says so, when the time is over, or at once when too many wait already.
+
+    Looks whenever something moved that is `about` this, and now and then, because a wake may be lost.
+    """
     if not wait.seconds or is_over():
         return
-    with places.one() as got_one:
+    moved = Event()
+    with places.one() as got_one, listeners.listening(about, moved.set):
         end, pause = time.monotonic() + wait.seconds if got_one else 0.0, FIRST
-        while (left := end - time.monotonic()) > 0:
+        while not is_over() and (left := end - time.monotonic()) > 0:
             if not connection.in_atomic_block:
                 connection.close()
-            time.sleep(min(pause, left))
-            pause = min(pause * 1.5, EVERY)
-            if is_over():
-                return
+            moved.wait(min(HEARING if subscription.hears else pause, left))
+            moved.clear()
+            pause = min(pause * 1.5, DEAF)

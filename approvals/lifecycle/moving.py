@@ -13,7 +13,7 @@ from django.conf import settings
 from django.contrib.auth.models import Group
 from django.db import OperationalError, transaction
 
-from approvals import audit, dispatch
+from approvals import audit, dispatch, waking
 from approvals.audit.verification import resolution_digest
 from approvals.lifecycle.transitions import TRANSITIONS, NotPossible, S
 from approvals.models import SETTLED, AuditEvent, EventKind, Interrupt, Status, ToolCall, Verb
@@ -108,6 +108,7 @@ def move(
         raise _Stale
     event.save(force_insert=True)
     log_event(event)
+    waking.wake_soon(call)
     for name, value in columns.items():
         setattr(call, name, value)
     if target == S.APPROVED and not call.runs_by_agent:

@@ -26,6 +26,12 @@ def as_agent(real_db: None, agent: Agent) -> Caller:
     return bearer(key_of(agent))
 
 
+@pytest.fixture(autouse=True)
+def wakes_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who waits here looks when woken, and not before it is late."""
+    monkeypatch.setattr(waiting, "HEARING", 15)
+
+
 @pytest.fixture
 def in_background() -> Iterator[Callable[..., Any]]:
     """Runs a request in a thread of its own; its connections are closed when it is done."""
@@ -78,7 +84,10 @@ def test_answers_when_the_whole_run_is_settled(as_agent: Caller, make_call: Call
     assert len(answered.body["tool_results"]) == 2
 
 
-def test_ends_what_is_overdue_itself(as_agent: Caller, make_call: CallMaker, in_background: Any) -> None:
+def test_ends_what_is_overdue_itself(
+    as_agent: Caller, make_call: CallMaker, in_background: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(waiting, "HEARING", 1)  # nobody wakes for that
     call = make_call()
     ToolCall.objects.filter(pk=call.pk).update(expires_at=now() + timedelta(seconds=0.5))
     answered, spent = in_background(as_agent, f"tool-calls/{call.pk}", wait=20).result()
@@ -102,10 +111,12 @@ def test_answers_at_once_when_too_many_wait(as_agent: Caller, make_call: CallMak
 def test_holds_no_connection(as_agent: Caller, make_call: CallMaker, monkeypatch: pytest.MonkeyPatch) -> None:
     held: list[bool] = []
 
-    def sleep(seconds: float) -> None:
-        held.append(connections["default"].connection is not None)
+    class Moved(threading.Event):
+        def wait(self, timeout: float | None = None) -> bool:
+            held.append(connections["default"].connection is not None)
+            return super().wait(timeout)
 
-    monkeypatch.setattr(waiting, "time", type("Clock", (), {"sleep": staticmethod(sleep), "monotonic": time.monotonic}))
+    monkeypatch.setattr(waiting, "Event", Moved)
     as_agent.get(f"tool-calls/{make_call().pk}", {"wait": "0.2"})
     assert held
     assert not any(held)
