@@ -60,17 +60,17 @@ def submit(production: Production, first: int) -> None:
 def test_numbers_are_the_same_and_right_in_every_process(deployment: Production) -> None:
     before = settled(deployment)
 
+    started, ran = (key(f"{what}_seconds_count", tool="count_at_once") for what in ("start", "run"))
+
     def is_told(port: int = 0) -> bool:
-        found = read(deployment, port)
-        return found.get(SUCCEEDED) == before + CALLS and found.get(key("hints_total", delivery="sent"), 0) >= CALLS
+        found = read(deployment, port)  # of any process there, and each may show what it found 3 seconds ago
+        told = {found.get(name) for name in (SUCCEEDED, started, ran)} == {before + CALLS}
+        return told and found.get(key("hints_total", delivery="sent"), 0) >= CALLS
 
     submit(deployment, 0)
     until(is_told, lambda: f"{read(deployment)} {deployment.log[-3000:]}")
     until(lambda: is_told(deployment.waiting_port), lambda: str(read(deployment, deployment.waiting_port)))
-    found = read(deployment)
-    assert found[key("run_seconds_count", tool="count_at_once")] == before + CALLS
-    assert found[key("start_seconds_count", tool="count_at_once")] == before + CALLS
-    assert found[key("last_sweep_age_seconds")] < 60
+    assert read(deployment)[key("last_sweep_age_seconds")] < 60
 
 
 def test_clock_verifies_the_trail_every_so_often(deployment: Production) -> None:
