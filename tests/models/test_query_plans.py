@@ -32,6 +32,7 @@ CHANGED = {
     "position": "number * 2 + (status = 'pending')::int",
     "status": "CASE WHEN status = 'pending' AND number % 250 = 0 THEN 'pending' ELSE 'succeeded' END",
     "settled_at": "CASE WHEN status = 'pending' AND number % 250 = 0 THEN NULL ELSE submitted_at END",
+    "is_tallied": "NOT (status = 'pending' AND number % 250 = 0)",
     "result": "CASE WHEN status = 'pending' AND number % 250 = 0 THEN '' ELSE (SELECT max(result) FROM approvals_toolcall) END",
     "expires_at": "CASE WHEN status = 'pending' AND number % 250 = 0 THEN expires_at + number * interval '1 second' END",
     "submitted_at": "submitted_at - number * interval '1 minute'",
