@@ -77,8 +77,8 @@ def call_data(call: ToolCall, caller: Caller) -> dict[str, Any]:
         "on_behalf_of": call.on_behalf_of or None,
         "context": StoredJSON(call.context),
         "metadata": StoredJSON(call.metadata),
-        "revises": call.revises.pk if call.revises else None,
-        "revised_by": [revision.pk for revision in call.revisions.all()],
+        "revises": call.revises_id,
+        "revised_by": [revision.pk for revision in call.revisions.all()] if call.is_settled else [],  # no other can be
         "submitted_at": call.submitted_at,
         "decided_at": call.decided_at,
         "settled_at": call.settled_at,

@@ -74,7 +74,7 @@ def visible_calls(request: Request) -> ToolCallQuerySet:
 
 def find(request: Request, call_id: UUID) -> ToolCall:
     """The call, if this caller may see it. What somebody may not see is not there for them."""
-    return _found(visible_calls(request).with_everything().filter(pk=call_id).first())
+    return _found(visible_calls(request).with_decisions().filter(pk=call_id).order_by().first())
 
 
 def find_in_time(request: Request, call_id: UUID) -> ToolCall:
@@ -84,7 +84,7 @@ def find_in_time(request: Request, call_id: UUID) -> ToolCall:
 
 
 def require_visible(request: Request, call_id: UUID) -> None:
-    _found(visible_calls(request).only("pk").filter(pk=call_id).first())
+    _found(visible_calls(request).only("pk").filter(pk=call_id).order_by().first())
 
 
 def _found(call: ToolCall | None) -> ToolCall:

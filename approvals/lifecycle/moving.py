@@ -11,7 +11,7 @@ from uuid import UUID
 import structlog
 from django.conf import settings
 from django.contrib.auth.models import Group
-from django.db import OperationalError, transaction
+from django.db import OperationalError, connection, transaction
 
 from approvals import audit, dispatch, waking
 from approvals.audit.verification import resolution_digest
@@ -66,7 +66,9 @@ def lock(call_id: UUID, *related: str) -> ToolCall:
     """The call as it is, which no other verb changes until this one ends. SQLite has locked everything already."""
     # Locked alone and read afterwards. In one statement PostgreSQL would read the row anew, once it has waited for it, but
     # what is joined to it as it was before: a call without its new resolution.
-    ToolCall.objects.select_for_update(no_key=True).filter(pk=call_id).values_list("pk").first()
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1 FROM approvals_toolcall WHERE id = %s FOR NO KEY UPDATE", [call_id])
     return get(call_id, *related)
 
 

@@ -48,10 +48,12 @@ class ToolCallQuerySet(models.QuerySet["ToolCall"]):
         return self.filter(status__in=(Status.PENDING, Status.APPROVED, Status.INTERRUPTED), expires_at__lte=at)
 
     def with_everything(self) -> ToolCallQuerySet:
-        """All that one call's page or JSON needs, in a fixed number of queries."""
-        return self.select_related("agent", "resolution", "effective", "revises").prefetch_related(
-            "decisions", "interrupts", "revisions"
-        )
+        """All that the page or the JSON of each of many calls needs, in a fixed number of queries."""
+        return self.with_decisions().prefetch_related("interrupts", "revisions")
+
+    def with_decisions(self) -> ToolCallQuerySet:
+        """What every answer about one call needs. What few need is read when it is: questions, revisions."""
+        return self.select_related("agent", "resolution", "effective").prefetch_related("decisions")
 
 
 class ToolCall(ChainHead):
@@ -175,6 +177,8 @@ class ToolCall(ChainHead):
 
     @property
     def open_interrupt(self) -> Interrupt | None:
+        if self.status != Status.INTERRUPTED:
+            return None
         return next((one for one in self.interrupts.all() if one.answered_at is None and one.closed_at is None), None)
 
     def has_no_history(self) -> None:
