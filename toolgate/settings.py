@@ -57,6 +57,9 @@ class Settings(BaseSettings):
         description="Connections to PostgreSQL that a process holds at most. Unless set, one for each of its threads.",
     )
     database_pool_seconds: float = Field(5, gt=0, description="How long a thread waits for a connection.")
+    database_prepared: bool = Field(
+        True, description="Prepared statements. Not through a pooler that hands out connections by transaction and knows none."
+    )
     database_connect_seconds: int = Field(5, ge=2, description="How long PostgreSQL may take to accept a connection.")
     database_statement_seconds: float = Field(30, gt=0, description="PostgreSQL ends a statement that takes longer.")
     database_lock_seconds: float = Field(10, gt=0, description="PostgreSQL ends a statement that waits longer for a lock.")
@@ -179,6 +182,9 @@ def _postgresql(url: SplitResult, given: Settings) -> dict[str, Any]:
         "OPTIONS": {
             "pool": {"min_size": 1, "max_size": given.database_pool or threads, "timeout": given.database_pool_seconds},
             "application_name": "toolgate",
+            # PostgreSQL plans a statement once for a connection, instead of each time.
+            "server_side_binding": given.database_prepared,
+            "prepare_threshold": 5 if given.database_prepared else None,
             "connect_timeout": given.database_connect_seconds,
             # A server that is gone without a word is noticed within half a minute, not within hours.
             "keepalives_idle": 10,
