@@ -144,5 +144,10 @@ def arguments_of(input_text: str) -> dict[str, Any]:
     return read_arguments(value, max_depth=settings.MAX_DEPTH)
 
 
+def is_served(tool: str) -> bool:
+    """Whether this process knows the function: a tool may be taken away while its calls wait."""
+    return registry().get(tool) is not None
+
+
 def unknown_tool(tool: str) -> str:
     return f"Tool call made to {quote(tool)} but tool not found"

@@ -14,6 +14,7 @@ from approvals.clock import now
 from approvals.lifecycle import Ending, Reviewer, Submission, Worker
 from approvals.models import Agent, DecisionKind, Status, ToolCall
 from toolgate import Function, Interrupt, Ok, Registry
+from toolgate.tools.registry import Registration
 from toolgate.tools.tool_result import result_of
 
 WORKER = Worker("worker of a test")
@@ -37,9 +38,28 @@ def submission(tool: str, arguments: Any = None, **fields: Any) -> Submission:
     return Submission(tool=tool, arguments=text, **{"tool_call_id": f"call_{next(_ids)}", **fields})
 
 
+class Deployment(Registry):
+    """A registry that is the whole deployment of one test, also for tools registered while it runs."""
+
+    def register(self, *args: Any, **kwargs: Any) -> Any:
+        answer = super().register(*args, **kwargs)
+        resolution.registry.cache_clear()  # afterwards, or a worker in a thread has it read again without this tool
+        return answer
+
+    def take_away(self, name: str) -> Registration:
+        """As a deployment does that no longer has this tool."""
+        gone = self._registrations.pop(name)
+        resolution.registry.cache_clear()
+        return gone
+
+    def bring_back(self, gone: Registration) -> None:
+        self._registrations[gone.function.name] = gone
+        resolution.registry.cache_clear()
+
+
 @dataclass
 class CallMaker:
-    tools: Registry
+    tools: Deployment
     agent: Agent
     reviewer: Reviewer
     extra: dict[str, Any] = field(default_factory=dict)  # what the parser of the default tool adds

@@ -25,20 +25,9 @@ from approvals.lifecycle import Reviewer
 from approvals.models import Agent, Person, ToolCall
 from approvals.models.actors import SYSTEM
 from approvals.models.append_only import INSTALL, REMOVE
-from tests.calls import CallMaker
+from tests.calls import CallMaker, Deployment
 from tests.databases import new_database
-from toolgate import Registry
 from toolgate.settings import settings as deployed
-
-
-class Deployment(Registry):
-    """A registry that is the whole deployment of one test, also for tools registered while it runs."""
-
-    def register(self, *args: Any, **kwargs: Any) -> Any:
-        answer = super().register(*args, **kwargs)
-        resolution.registry.cache_clear()  # afterwards, or a worker in a thread has it read again without this tool
-        return answer
-
 
 _numbers = itertools.count()
 

@@ -42,6 +42,7 @@ CODES: Mapping[str, tuple[int, str]] = {
     "agent_off": (409, "The agent is switched off"),
     "expired": (409, "The time of the call is over"),
     "stale_digest": (409, "What was shown is not what would run"),
+    "tool_not_served": (409, "The tool of the call is not served now"),
     "not_resolvable": (409, "The call cannot be approved as it stands"),
     "interrupt_closed": (409, "The question is closed"),
     "submission_conflict": (409, "Submitted before with other content"),

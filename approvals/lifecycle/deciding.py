@@ -54,7 +54,7 @@ def decide(
     `edited_arguments` is JSON text. An edit is a new proposal: it is resolved, put to the policy again, and earlier votes
     are void; with `resolved_digest` (what the editor was shown of it) the editor's own approval may count at once.
     Raises NotPossible: `expired`, `already_settled`, `wrong_status`, `stale_digest`, `not_allowed`, `not_a_reviewer`,
-    `self_approval`, `own_edit`, `edit_refused`, `edit_denied`, `reason_missing`, `response_missing`.
+    `self_approval`, `own_edit`, `tool_not_served`, `edit_refused`, `edit_denied`, `reason_missing`, `response_missing`.
     """
     call = get(call_id)
     if end_if_overdue(call, at):
@@ -76,6 +76,9 @@ def _refresh_if_changed(call: ToolCall, at: datetime) -> None:
     """Resolves once more before an approval counts: a reviewer whose page is old is shown what it means today."""
     if call.status != S.PENDING or call.resolution is None:
         return
+    if not resolution.is_served(call.tool):
+        detail = f"Its tool {call.tool!r} is not served now, so nothing can run. It can be approved when the tool is back."
+        raise NotPossible("tool_not_served", detail, call)
     context = resolution.context_for(call)
     resolved = resolution.resolve(call.tool, call.resolution.input, context)
     if (resolved.digest, resolved.refusal) != (call.resolution.digest, call.resolution.refusal):

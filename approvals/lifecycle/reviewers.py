@@ -8,6 +8,7 @@ from datetime import datetime
 from approvals.lifecycle.transitions import NotPossible
 from approvals.models import WAITS_FOR_PEOPLE, DecisionKind, Person, ToolCall
 from approvals.models.actors import Actor
+from approvals.resolution import is_served
 
 ENDS_IT = frozenset({DecisionKind.REJECT, DecisionKind.REQUEST_CHANGES})  # nothing runs: allowed for one's own, too
 
@@ -63,7 +64,7 @@ def may_decide(call: ToolCall, person: Person, at: datetime) -> list[str]:
     kinds = [] if is_over(call, at) else call.allowed_decisions
     if not call.verdict.get("self_approval") and is_own(call, person):
         kinds = [kind for kind in kinds if kind in ENDS_IT]
-    if not call.agent.is_active:
+    if not call.agent.is_active or not is_served(call.tool):
         kinds = [kind for kind in kinds if kind not in (DecisionKind.APPROVE, DecisionKind.EDIT)]
     is_unclear = call.resolution is None or not call.resolution.digest
     if is_unclear or has_voted(call, person) or is_own_edit(call, person):

@@ -13,8 +13,7 @@ from approvals import access, audit
 from approvals.clock import now
 from approvals.models import EventKind, Person
 from approvals.models.actors import SYSTEM
-from tests.calls import CallMaker, register
-from tests.conftest import Deployment
+from tests.calls import CallMaker, Deployment, register
 
 pytestmark = pytest.mark.django_db
 Events = Callable[[EventKind], list[dict[str, Any]]]

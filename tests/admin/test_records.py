@@ -10,8 +10,7 @@ from django.contrib import admin
 from django.test import Client
 
 from approvals.models import AuditEvent, Decision, Execution, Interrupt, PersonalToken, Resolution, Status, ToolCall
-from tests.calls import CallMaker, register
-from tests.conftest import Deployment
+from tests.calls import CallMaker, Deployment, register
 from tests.review.browser import visit
 
 pytestmark = pytest.mark.django_db

@@ -13,8 +13,7 @@ import pytest
 
 from approvals.models import Status, ToolCall
 from tests.api.conftest import Answer, Caller
-from tests.calls import answer
-from tests.conftest import Deployment
+from tests.calls import Deployment, answer
 from toolgate import Function
 from toolgate.tools.parsers import json_schema_parser
 

@@ -56,6 +56,11 @@ class Scene:
         refusing.append(True)
         return call
 
+    def of_a_tool_that_is_gone(self) -> ToolCall:
+        call = self.make.submit(register(self.make.tools, "leaving"))
+        self.make.tools.take_away("leaving")
+        return call
+
     def refused_edit(self) -> ToolCall:
         return self.make.submit(register(self.make.tools, "picky", parse_args=lambda a: Error("no") if "bad" in a else a))
 
@@ -132,6 +137,7 @@ REACHED: dict[str, Callable[[Scene], Answer]] = {
     "already_settled": lambda s: s.decide(s.make(Status.REJECTED)),
     "wrong_status": lambda s: s.decide(s.make(Status.APPROVED), "reject", caller=s.second),
     "stale_digest": lambda s: s.person.post(f"tool-calls/{s.make().pk}/decisions", {"kind": "approve", "digest": "0" * 64}),
+    "tool_not_served": lambda s: s.decide(s.of_a_tool_that_is_gone()),
     "not_resolvable": lambda s: s.decide(s.unresolvable()),
     "interrupt_closed": closed,
     "submission_conflict": Scene.conflict,

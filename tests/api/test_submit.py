@@ -9,8 +9,7 @@ import pytest
 
 from approvals.models import Agent, AuditEvent, ToolCall
 from tests.api.conftest import Caller
-from tests.calls import register
-from tests.conftest import Deployment
+from tests.calls import Deployment, register
 from toolgate import Error
 
 pytestmark = pytest.mark.django_db

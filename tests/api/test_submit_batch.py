@@ -8,8 +8,7 @@ import pytest
 
 from approvals.models import ToolCall
 from tests.api.conftest import Answer, Caller
-from tests.calls import register
-from tests.conftest import Deployment
+from tests.calls import Deployment, register
 
 pytestmark = pytest.mark.django_db
 

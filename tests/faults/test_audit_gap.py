@@ -186,7 +186,7 @@ def test_decision_says_who_how_signed_in_what_was_shown_and_by_which_policy(
 
 def test_policy_that_takes_over_when_a_call_changed_is_in_the_trail(make_call: CallMaker, tools: Any) -> None:  # B181
     call = make_call.submit(register(tools, "ruled"))
-    del tools._registrations["ruled"]
+    tools.take_away("ruled")
     register(tools, "ruled", approvals=2, version="2")
     with pytest.raises(lifecycle.NotPossible):
         make_call.decide(call, DecisionKind.APPROVE)

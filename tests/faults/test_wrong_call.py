@@ -10,12 +10,12 @@ import pytest
 from django.test import Client
 
 from approvals import execution
-from approvals.models import Agent, Interrupt, Status, ToolCall
+from approvals.models import Agent, DecisionKind, Interrupt, Status, ToolCall
 from tests.api.conftest import Caller
 from tests.calls import CallMaker, register
 from tests.execution.working import Working, settled, text, until
 from tests.lifecycle.test_races import together
-from tests.review.browser import visit
+from tests.review.browser import page_of, press, visit
 from toolgate import Interrupt as Asks
 
 pytestmark = pytest.mark.usefixtures("real_db")
@@ -129,18 +129,38 @@ def test_call_of_an_agent_that_is_switched_off_stays_visible_and_nothing_of_it_b
         assert execution.execute(call.pk) == Status.SUCCEEDED
 
 
-def test_call_whose_function_is_gone_stays_visible_cannot_run_and_says_why(
+def test_call_whose_function_is_gone_stays_as_it_is_and_is_approved_when_it_is_back(
     as_person: Caller, ada: Client, make_call: CallMaker, tools: Any
 ) -> None:  # B047
     call = make_call.submit(register(tools, "leaving"))
-    del tools._registrations["leaving"]
-    register(tools, "another")
+    gone = tools.take_away("leaving")
     digest = call.resolution.digest if call.resolution else ""
-    refused = as_person.post(f"tool-calls/{call.pk}/decisions", {"kind": "approve", "digest": digest})
-    assert (refused.status, refused.problem) == (409, "not_resolvable")
-    assert "tool not found" in refused.body["detail"]
+    approval = {"kind": "approve", "digest": digest}
+    refused = as_person.post(f"tool-calls/{call.pk}/decisions", approval)
+    assert (refused.status, refused.problem) == (409, "tool_not_served")
+    assert "leaving" in refused.body["detail"]
     assert as_person.get("inbox").body["results"][0]["id"] == str(call.pk)
     page = visit(ada, f"/calls/{call.pk}")
-    assert "tool not found" in page.text
-    assert "approve" not in page.buttons()
+    assert "Its tool is not served now" in page.text
+    assert not {"approve", "edit"} & set(page.buttons())
     assert execution.execute(call.pk) == "not_approved"
+    assert ToolCall.objects.get(pk=call.pk).version == call.version + 1  # somebody saw it, and that is all
+    tools.bring_back(gone)
+    assert as_person.post(f"tool-calls/{call.pk}/decisions", approval).status == 200
+    assert execution.execute(call.pk) == Status.SUCCEEDED
+
+
+def test_call_that_a_worker_without_its_function_sent_back_is_resolved_again_when_it_is_back(
+    ada: Client, make_call: CallMaker, tools: Any
+) -> None:
+    call = make_call.decide(make_call.submit(register(tools, "leaving")), DecisionKind.APPROVE)
+    gone = tools.take_away("leaving")
+    assert execution.execute(call.pk) == Status.PENDING
+    tools.bring_back(gone)
+    page = visit(ada, f"/calls/{call.pk}")
+    assert "Resolve them again" in page.text
+    again = page_of(press(ada, page, "/decide", "approve"))
+    assert "Look at the new arguments" in again.text
+    confirm = page_of(press(ada, again, "/decide", "approve"))
+    assert press(ada, confirm, "/decide", "approve").status_code == 302
+    assert execution.execute(call.pk) == Status.SUCCEEDED

@@ -11,8 +11,7 @@ import pytest
 from django.test import Client
 
 from approvals.models import Decision, Status, ToolCall
-from tests.calls import CallMaker, answer
-from tests.conftest import Deployment
+from tests.calls import CallMaker, Deployment, answer
 from tests.review.browser import assert_harmless, page_of, press, visit
 from toolgate import Function
 from toolgate.tools.json_text import read_json
