@@ -4,13 +4,16 @@ HOST ?= 127.0.0.1
 PORT ?= 8000
 PYTEST = -n 2 --dist loadfile --cov --cov-branch
 
-.PHONY: run demo production-check test bench check format lock clean
+.PHONY: help run demo production-check test bench check format lock clean
+
+help:  ## these commands
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1\n      \2/p' Makefile
 
 run: .venv/installed-runtime  ## the gate with its demonstration: http://127.0.0.1:8000 (HOST=, PORT=, ARGS=)
 	@exec .venv/bin/toolgate serve --host $(HOST) --port $(PORT) $(ARGS)
 
-demo: .venv/installed-runtime  ## tells the stories of the gate to the server that `make run` started (ARGS=)
-	@.venv/bin/toolgate demo $(ARGS)
+demo: .venv/installed-runtime  ## tells the stories of the gate to the server that `make run` started (PORT=, ARGS=)
+	@.venv/bin/toolgate demo --url http://$(HOST):$(PORT) $(ARGS)
 
 bench: .venv/installed-development  ## how fast, as ratios against floors of the same run (ARGS="--seconds 10 --file var/bench.json")
 	@scripts/install-test-servers

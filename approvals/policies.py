@@ -6,13 +6,14 @@ first that has an opinion decides.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
 from typing import Any
 
-from approvals.models import Outcome
-from approvals.resolution import Resolved
+from approvals.models import Outcome, Person
+from approvals.resolution import Resolved, registry
 from toolgate.tools.callables import binds
 from toolgate.tools.registry import Predicate, Registration
 
@@ -71,6 +72,21 @@ def by_registration(registration: Registration, resolved: Resolved, context: dic
 
 
 SOURCES: tuple[Source, ...] = (by_registration,)
+
+
+def unanswerable() -> list[str]:
+    """Tools that wait for a group in which nobody can decide, a sentence each. Asks the database."""
+    deciding = Person.objects.filter(is_active=True).exclude(is_auditor=True, is_superuser=False)
+    present = set(deciding.values_list("groups__name", flat=True))
+    told = []
+    for one in registry():
+        if absent := [group for group in one.groups if group not in present]:
+            names = " and ".join(repr(group) for group in absent)
+            told.append(
+                f"{one.function.name} waits for people of {names}, where nobody is who can decide: "
+                f"`toolgate person NAME --group {shlex.quote(absent[0])}`."
+            )
+    return told
 
 
 def _review(registration: Registration) -> Verdict:

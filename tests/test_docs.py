@@ -52,3 +52,11 @@ def test_faults_are_each_named_once_and_shown_by_tests_that_exist() -> None:
         one for path in (TESTS / "faults").glob("test_*.py") for one in re.findall(r"# .*\bB\d{3}\b.*", path.read_text())
     }
     assert {one for line in beside_tests for one in re.findall(r"\bB\d{3}\b", line)} <= set(replayed)
+
+
+def test_every_make_command_that_is_named_exists_once() -> None:
+    targets = re.findall(r"^([a-z-]+):", (DOCS.parent / "Makefile").read_text(), re.MULTILINE)
+    assert [one for one, times in Counter(targets).items() if times > 1] == []
+    pages = [DOCS.parent / "README.md", DOCS.parent / "CHANGELOG.md", *DOCS.glob("*.md")]
+    named = {name for page in pages for name in re.findall(r"(?:`|^|= )make ([a-z-]+)", page.read_text(), re.MULTILINE)}
+    assert {"run", "test", "demo"} <= named <= set(targets)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import logging
 import os
 import sys
 from collections.abc import Sequence
 
 from django.core.management import execute_from_command_line
+from django.db import DatabaseError, InterfaceError
 from pydantic import ValidationError
 
 # The commands that need Django live in toolgate/management/commands; this program sets Django up and hands over.
@@ -41,7 +43,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _told(error)
     except OSError as error:
         return _told_file(error)
-    execute_from_command_line(["toolgate", *given])
+    try:
+        execute_from_command_line(["toolgate", *given])
+    except (DatabaseError, InterfaceError) as error:
+        return _told_database(error)
     return 0
 
 
@@ -63,6 +68,15 @@ def _told(error: ValidationError) -> int:
         name = name if name.startswith(("TOOLGATE_", "DATABASE_", "REDIS_", "the")) else f"TOOLGATE_{name}"
         print(f"{name}: {one['msg'].removeprefix('Value error, ')}", file=sys.stderr)  # noqa: T201 - a command speaks
     return 2
+
+
+def _told_database(error: Exception) -> int:
+    logging.getLogger(__name__).debug("the database refused", exc_info=error)
+    words = (
+        "The database does not answer, or is not up to date: run `toolgate migrate`; `toolgate check` looks at the settings."
+    )
+    print(f"{words} ({type(error).__name__})", file=sys.stderr)  # noqa: T201 - a command speaks
+    return 1
 
 
 def _told_file(error: OSError) -> int:

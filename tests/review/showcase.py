@@ -106,7 +106,7 @@ tool(
     update,
     risk="high",
     approvals=2,
-    headline="Change {rows} rows of orders",
+    headline="Change the table orders; rows: {rows}",
 )
 tool(
     "send_mail",

@@ -6,8 +6,10 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import Group
 from django.core.management import call_command
 
+from approvals.models import Person
 from tests.calls import register
 
 pytestmark = pytest.mark.django_db
@@ -29,3 +31,16 @@ def test_has_nothing_to_say_of_a_broker_that_waits_for_ever(tools: Any, capsys: 
     register(tools, "nightly", time_limit=timedelta(hours=2))
     call_command("check")
     assert "nightly" not in capsys.readouterr().err
+
+
+def test_warns_of_a_tool_that_waits_for_nobody(
+    tools: Any, person_maker: Any, auditor: Person, capsys: pytest.CaptureFixture[str]
+) -> None:
+    register(tools, "pay", groups=["finance", "legal"])
+    person_maker("mary", "finance")
+    auditor.groups.add(Group.objects.create(name="legal"))  # who decides nothing
+    call_command("check")
+    assert "pay waits for people of 'legal', where nobody is who can decide" in capsys.readouterr().err
+    person_maker("lea", "legal")
+    call_command("check")
+    assert "waits for people" not in capsys.readouterr().err

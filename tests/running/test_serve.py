@@ -150,11 +150,30 @@ def test_verify_says_that_there_is_no_such_call(serving: Serving) -> None:
 
 def test_makes_agents_and_people(serving: Serving) -> None:
     assert serving.run("agent", "mailer").stdout.startswith("tg_agent_")
-    made = serving.run("person", "mary", "--group", "finance", input="a long pass phrase\n")
+    typed = serving.run("person", "mary", "--group", "suport", input="a long pass phrase\n")
+    assert (typed.returncode, "Did you mean support?" in typed.stderr) == (1, True)
+    made = serving.run("person", "mary", "--group", "finance", "--new-group", input="a long pass phrase\n")
     assert made.stdout == "mary can sign in as reviewer.\n"
     again = serving.run("person", "mary", input="a long pass phrase\n")
     assert again.returncode == 1
     assert "already" in again.stderr
+    assert serving.run("person", "mary", "--group", "support").stdout == "mary is now in finance, support.\n"
+
+
+@pytest.mark.parametrize("words", [("agent", "mailer"), ("person", "mary"), ("verify",)])
+def test_command_on_a_database_that_was_never_migrated_says_so(words: tuple[str, ...], tmp_path: Path) -> None:
+    told = Serving(tmp_path).run(*words, input="a long pass phrase\n")
+    assert told.returncode == 1
+    assert "run `toolgate migrate`" in told.stderr
+    assert "Traceback" not in told.stderr
+
+
+def test_demo_says_that_its_tools_are_not_served(serving: Serving) -> None:
+    serving.settings["TOOLGATE_TOOLS"] = "tests.running.counted"
+    told = serving.run("demo", "--url", serving.url)
+    del serving.settings["TOOLGATE_TOOLS"]
+    assert told.returncode == 1
+    assert "TOOLGATE_TOOLS names others" in told.stderr
 
 
 def test_help_names_every_command(tmp_path: Path) -> None:

@@ -16,7 +16,9 @@ from approvals.clock import now
 from approvals.lifecycle import Reviewer, Submission
 from approvals.models import Agent, DecisionKind, Person
 from approvals.models.actors import SYSTEM
+from toolgate.demonstration import examples
 from toolgate.settings import settings
+from toolgate.tools.parsers import schema_problems
 
 AGENT = "shop-assistant"
 CREDENTIALS = settings.data_dir.resolve() / "credentials.json"
@@ -100,19 +102,16 @@ def _make_calls(agent: Agent, people: dict[str, Person]) -> None:
     decide(submit("always_fails"), DecisionKind.APPROVE)
 
 
-def _example() -> tuple[str, dict[str, Any]]:
-    """A call to paste: a refund, or the first tool of a deployment of somebody's own with a value of each kind it wants."""
+def _example() -> tuple[str, Any, str]:
+    """A call to paste, and a word of caution: a refund, or the first tool of somebody's own that values can be made up for."""
     tools = resolution.registry()
     if "refund_order" in tools or not tools.functions:
-        return "refund_order", {"order": 20, "amount": 5}
-    function = tools.functions[0]
-    properties = function.json_schema().get("properties", {})
-    return function.name, {name: _value(properties.get(name, {})) for name in function.required_param_names()}
-
-
-def _value(schema: dict[str, Any]) -> Any:
-    values = {"integer": 1, "number": 1, "boolean": True, "array": [], "object": {}}
-    return schema["enum"][0] if schema.get("enum") else values.get(str(schema.get("type")), "text")
+        return "refund_order", {"order": 20, "amount": 5}, ""
+    made = [(one, examples.example_of(one.json_schema())) for one in tools.functions]
+    fitting = [(one, value) for one, value in made if not schema_problems(one.json_schema(), value)]
+    function, value = next((pair for pair in fitting if pair[0].parse_args is None), (fitting or made)[0])
+    is_sure = bool(fitting) and function.parse_args is None
+    return function.name, value, "" if is_sure else f"  (The values are made up; {function.name} may want others.)\n\n"
 
 
 def welcome(url: str) -> str:
@@ -122,8 +121,8 @@ def welcome(url: str) -> str:
     except FileNotFoundError:
         return f"toolgate serves {url}\n"
     people = "\n".join(f"    {name:<8}{secret['password']}" for name, secret in kept["people"].items())
-    tool, arguments = _example()
-    body = json.dumps({"tool": tool, "tool_call_id": "call_1", "arguments": arguments})
+    tool, arguments, caution = _example()
+    body = json.dumps({"tool": tool, "tool_call_id": "call_1", "arguments": arguments}).replace("'", "\\u0027")
     return f"""
 toolgate is here: {url}
 
@@ -138,5 +137,5 @@ toolgate is here: {url}
       -H 'Content-Type: application/json' \\
       -d '{body}'
 
-  The API: {url}/api/docs    Stories without a browser: toolgate demo    Stop: Ctrl-C
+{caution}  The API: {url}/api/docs    Stories without a browser: toolgate demo    Stop: Ctrl-C
 """

@@ -188,7 +188,7 @@ def tell_all(url: str, credentials: dict[str, Any], say: Callable[[str], object]
                 _show(stage.anna, call, say)
         except NotAsPromised as broken:
             failed += 1
-            say(f"   NOT AS PROMISED: {broken}")
+            say(f"   NOT AS PROMISED. The promise was: {broken}")
     say(f"\n{len(STORIES) - failed} of {len(STORIES)} stories as promised.")
     return failed
 

@@ -121,7 +121,7 @@ registry.register(
     ),
     risk="high",
     approvals=2,
-    headline="Change {rows} rows of orders",
+    headline="Change the table orders; rows: {rows}",
 )
 
 

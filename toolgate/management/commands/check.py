@@ -14,8 +14,9 @@ from urllib.parse import urlsplit
 from django.conf import settings as django_settings
 from django.core.management.base import CommandError
 from django.core.management.commands import check
+from django.db import DatabaseError, InterfaceError
 
-from approvals import resolution
+from approvals import policies, resolution
 from toolgate.settings import Settings, settings
 from toolgate.tools.registry import Registry
 
@@ -37,7 +38,7 @@ class Command(check.Command):
     def handle(self, *app_labels: list[str], **options: Any) -> None:
         if problems := [*unknown_variables(), *bad_addresses(), *unusable_tools()]:
             raise CommandError("\n".join(problems), returncode=2)
-        for warning in outlasting_tools():
+        for warning in [*outlasting_tools(), *unanswerable_tools()]:
             self.stderr.write(self.style.WARNING(warning))
         super().handle(*app_labels, **options)
 
@@ -94,6 +95,14 @@ def outlasting_tools() -> list[str]:
         for one in resolution.registry()
         if one.time_limit.total_seconds() >= patience
     ]
+
+
+def unanswerable_tools() -> list[str]:
+    """Tools that wait for a group without anybody; nothing where no database can be asked."""
+    try:
+        return policies.unanswerable()
+    except (DatabaseError, InterfaceError):
+        return ["The database does not answer, or `toolgate migrate` has yet to be run: groups were not looked at."]
 
 
 def _problem(name: str) -> str:

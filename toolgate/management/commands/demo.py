@@ -9,6 +9,7 @@ from typing import Any
 import httpx2
 from django.core.management.base import BaseCommand, CommandError
 
+from approvals import resolution
 from toolgate.demonstration import seed, stories
 
 
@@ -30,6 +31,11 @@ class Command(BaseCommand):
             raise CommandError(
                 "There is no demonstration in this data directory. `toolgate serve` or `toolgate demo --prepare` makes it."
             ) from None
+        if "refund_order" not in resolution.registry():
+            raise CommandError(
+                "The stories are about the demonstration's own tools, and TOOLGATE_TOOLS names others. "
+                "Start a server without it, with a TOOLGATE_DATA_DIR of its own, to hear them."
+            )
         try:
             failed = stories.tell_all(url.rstrip("/"), credentials, self.stdout.write)
         except httpx2.TransportError as error:

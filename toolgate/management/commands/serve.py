@@ -16,7 +16,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
 from toolgate.demonstration import seed
-from toolgate.management.commands.check import unusable_tools
+from toolgate.management.commands.check import unanswerable_tools, unusable_tools
 from toolgate.serve import listen, reachable, serve_everything
 from toolgate.settings import settings
 
@@ -54,6 +54,8 @@ class Command(BaseCommand):
         if with_demo:
             seed.when_new()
         words = seed.welcome(url) if with_demo else f"toolgate serves {url}"
+        for warning in unanswerable_tools():
+            self.stderr.write(self.style.WARNING(warning))
         return serve_everything(listener, lambda: self._say(words))
 
     def _say(self, words: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from argparse import ArgumentParser
 from typing import Any
 
@@ -10,10 +11,11 @@ from granian import Granian
 from granian.constants import Interfaces
 from granian.log import LogLevels
 
-from toolgate.management.commands.check import require_production
+from toolgate.management.commands.check import require_production, unanswerable_tools
 from toolgate.management.commands.serve import listening
 from toolgate.settings import settings
 
+log = logging.getLogger(__name__)
 OUR_LOGGING: dict[str, Any] = {
     "handlers": {},
     "formatters": {},
@@ -31,6 +33,8 @@ class Command(BaseCommand):
 
     def handle(self, *, host: str, port: int, **options: Any) -> None:
         require_production()
+        for warning in unanswerable_tools():
+            log.warning(warning)
         listening(host, port).close()  # granian shares a port that is taken, and each server would get some of the requests
         Granian(
             "toolgate.wsgi:application",
