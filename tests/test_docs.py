@@ -9,6 +9,7 @@ from pathlib import Path
 from approvals.api.problems import CODES
 from approvals.lifecycle import TRANSITIONS
 from approvals.models import Status
+from toolgate.tools.registry import Facts
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 TESTS = Path(__file__).resolve().parent
@@ -33,6 +34,10 @@ def test_every_transition_is_listed() -> None:
         str(verb): ({str(s) for s in transition.sources}, {str(t) for t in transition.targets})
         for verb, transition in TRANSITIONS.items()
     }
+
+
+def test_every_fact_of_a_registration_is_explained() -> None:
+    assert [cells[0].strip("`") for cells in rows("tools.md") if len(cells) == 4] == list(Facts.__annotations__)
 
 
 def test_drawing_in_the_readme_names_every_status() -> None:

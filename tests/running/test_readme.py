@@ -17,7 +17,8 @@ import httpx2
 from tests.running.server import Serving
 
 Serve = Callable[..., Serving]
-README = (Path(__file__).parents[2] / "README.md").read_text()
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text()
 
 
 def block(heading: str, language: str) -> str:
@@ -111,3 +112,33 @@ def test_gated_function_of_one_s_own(serve: Serve, tmp_path: Path) -> None:
         approve_in_the_browser_s_way(serving, "mary", call)
         done = http.get(f"/tool-calls/{call['id']}", params={"wait": 60}, headers=headers).json()
     assert (done["status"], done["result"]["content"][0]["content"]) == ("succeeded", "Paid 12.50 to Ada.")
+
+
+def test_tool_with_a_parser_a_predicate_a_group_and_a_secret(serve: Serve, tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "tools.md").read_text()
+    (tmp_path / "invoices.py").write_text(page.split("```python\n")[1].split("```")[0])
+    serving = serve(TOOLGATE_TOOLS="invoices", PYTHONPATH=f"{tmp_path}:{Path.cwd()}")
+    assert "pay_invoice waits for people of 'finance'" in serving.log
+    made = serving.run("person", "mary", "--group", "finance", input="a long enough word\n")
+    assert made.returncode == 0, made.stderr
+    headers = {"Authorization": f"Bearer {serving.credentials['agent_key']}"}
+    with httpx2.Client(base_url=f"{serving.url}/api/v1", headers=headers, timeout=70) as http:
+
+        def submit(**arguments: str) -> dict[str, Any]:
+            sent = {"tool": "pay_invoice", "tool_call_id": str(arguments), "arguments": arguments}
+            call: dict[str, Any] = http.post("/tool-calls", json=sent).json()
+            return call
+
+        def text(call: dict[str, Any]) -> str:
+            done = http.get(f"/tool-calls/{call['id']}", params={"wait": 60}).json()
+            return str(done["result"]["content"][0]["content"])
+
+        assert text(submit(invoice="I-3", access_code="s3cret")) == "There is no invoice I-3."
+        assert "access_code is missing" in text(submit(invoice="I-1"))
+        assert text(submit(invoice="I-1", access_code="s3cret")) == "Paid 40.00 EUR to Ada."
+        call = submit(invoice="I-2", access_code="s3cret")
+        assert (call["status"], call["headline"]) == ("pending", "Pay 950.00 EUR to Grace for invoice I-2")
+        assert "s3cret" not in str(call["arguments"]["resolved"])
+        approve_in_the_browser_s_way(serving, "mary", call)
+        assert text(call) == "Paid 950.00 EUR to Grace."
+    assert "s3cret" not in serving.log

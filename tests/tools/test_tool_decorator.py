@@ -275,3 +275,14 @@ def test_a_coroutine_function_works_too() -> None:
 def test_every_dialect_takes_it() -> None:
     for dialect in ("openai", "openai-responses", "anthropic", "gemini", "mcp"):
         assert declarations([refund.function], dialect)
+
+
+@pytest.mark.parametrize(("option", "told"), [("parse_args", "belongs to Function"), ("risk", "goes to register")])
+def test_option_of_elsewhere_is_sent_there(option: str, told: str) -> None:
+    def plain(amount: int) -> str:
+        return ""
+
+    options: dict[str, Any] = {option: None}
+    with pytest.raises(FunctionDefinitionError) as refused:
+        tool(**options)(plain)
+    assert told in refused.value.errors[option][0]

@@ -78,7 +78,15 @@ def tool(plain: Callable[..., Any] | None = None, /, **options: Any) -> Any:
     return _tool(plain)
 
 
+OPTIONS = frozenset({"name", "description", "display_text", "async_", "strict", "options"})
+ELSEWHERE = dict.fromkeys(("parse_args", "parameters", "function"), "belongs to Function(…): here hints and docstring say it")
+
+
 def _tool(plain: Callable[..., Any], **options: Any) -> Tool[..., Any]:
+    problems = Problems()
+    for name in options.keys() - OPTIONS:
+        problems.add(name, ELSEWHERE.get(name, "is nothing that @tool takes; what the gate needs to know goes to register(…)"))
+    problems.raise_any()
     signature, hints = inspect.signature(plain), get_type_hints(plain, include_extras=True)
     _check(signature)
     contexts = [name for name in signature.parameters if _is_context(hints.get(name))]
