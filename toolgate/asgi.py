@@ -11,6 +11,8 @@ from typing import Any, cast
 
 from a2wsgi import WSGIMiddleware
 
+from approvals.api import problems
+from approvals.api.renderers import json_text
 from toolgate import health
 from toolgate.settings import settings
 from toolgate.wsgi import application as django
@@ -21,7 +23,7 @@ Send = Callable[[Message], Awaitable[None]]
 # a2wsgi and Django each type the WSGI callable in a way of their own.
 _django: Any = WSGIMiddleware(cast(Any, django), workers=settings.web_threads)
 
-_LEAVING = b'{"type":"about:blank","title":"The server is being stopped","status":503,"detail":"Ask again in a moment."}'
+_LEAVING = json_text(problems.problem("stopping", "Ask again in a moment.")).encode()
 _LEAVING_HEADERS = [(b"content-type", b"application/problem+json"), (b"retry-after", b"1"), (b"connection", b"close")]
 
 

@@ -108,7 +108,9 @@ class Settings(BaseSettings):
     wait_limit: int = Field(8, gt=0, description="Waiting requests held at the same time; more are asked to come back.")
     max_body_bytes: int = Field(4 * 1024 * 1024, gt=0, description="The largest request body.")
     max_depth: int = Field(100, gt=0, description="The deepest nesting of arguments.")
-    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("INFO", description="What is logged.")
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] | None = Field(
+        None, description="From which level on something is logged. INFO in production, else WARNING."
+    )
 
     @classmethod
     def settings_customise_sources(
@@ -384,4 +386,4 @@ CELERY_BEAT_SCHEDULE = {
 }
 Path(STATIC_ROOT).mkdir(parents=True, exist_ok=True)  # whitenoise warns of a folder that is not there
 LOGGING_CONFIG = None
-logging_settings(settings.log_level, plain=IS_EMBEDDED)
+logging_settings(settings.log_level or ("WARNING" if IS_EMBEDDED else "INFO"), plain=IS_EMBEDDED)

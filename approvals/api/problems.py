@@ -59,6 +59,7 @@ CODES: Mapping[str, tuple[int, str]] = {
     "answer_refused": (422, "The answer does not fit the question"),
     "internal_error": (500, "Something went wrong here"),
     "database_away": (503, "The database does not answer"),
+    "stopping": (503, "The server is being stopped"),
 }
 
 

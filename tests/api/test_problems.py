@@ -154,7 +154,7 @@ REACHED: dict[str, Callable[[Scene], Answer]] = {
     "expired": expired,
     "agent_off": lambda s: s.decide(s.of_an_agent_that_is_off()),
 }
-ELSEWHERE = {"csrf_failed", "too_large", "internal_error", "database_away", "not_a_reviewer"}  # tests below, and test_sessions
+ELSEWHERE = {"csrf_failed", "too_large", "internal_error", "database_away", "not_a_reviewer", "stopping"}  # other tests
 
 
 @pytest.fixture

@@ -71,7 +71,7 @@ def test_leaves_what_takes_long_and_nobody_is_told_that_it_worked(serve: Serve) 
     assert serving.end(signal.SIGTERM) == 0
     waiting.join()
     assert (answers[0].status_code, answers[0].headers["Retry-After"]) == (503, "1")
-    assert answers[0].json()["detail"] == "Ask again in a moment."
+    assert (answers[0].json()["code"], answers[0].json()["detail"]) == ("stopping", "Ask again in a moment.")
     assert status(serving, call_id) == "executing"
     assert "Traceback" not in serving.log
     serving.start()
