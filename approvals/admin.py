@@ -5,6 +5,7 @@ Calls, decisions and the trail can be looked at and nothing else: the verbs of t
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -27,7 +28,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_POST
 
-from approvals import access, audit
+from approvals import access, audit, once, resolution
 from approvals.clock import now
 from approvals.models import (
     Agent,
@@ -170,12 +171,25 @@ class KeyForm(forms.Form):
     days = forms.IntegerField(label="Good for how many days? Empty: until revoked", min_value=1, max_value=3650, required=False)
 
 
+class AgentForm(forms.ModelForm[Agent]):
+    def clean_tools(self) -> str:
+        """A slip of the pen would shut an agent out. What it may call already may stay, though that tool be gone."""
+        known, names = resolution.registry().names, [line.strip() for line in self.cleaned_data["tools"].splitlines()]
+        for name in filter(None, names):
+            if name not in known and name not in str(self.initial.get("tools", "")).split("\n"):
+                near = difflib.get_close_matches(name, known, n=1)
+                meant = f" Did you mean {near[0]}?" if near else ""
+                raise forms.ValidationError(f"There is no tool {name}.{meant}")
+        return "\n".join(filter(None, names))
+
+
 @admin.register(Agent)
 class AgentAdmin(Recorded, admin.ModelAdmin[Agent]):
     """An agent is never deleted: calls name it. Switched off, none of its keys is let in."""
 
     event = EventKind.AGENT_CHANGED
     actions = None
+    form = AgentForm
     fields = ("name", "description", "tools", "owner", "is_active")
     autocomplete_fields = ("owner",)
     list_display = (visible("name"), "is_active", "owner", "created_at")
@@ -187,7 +201,7 @@ class AgentAdmin(Recorded, admin.ModelAdmin[Agent]):
 
     def facts_of(self, row: Agent) -> dict[str, Any]:
         owner = row.owner.username if row.owner else ""
-        tools = [name.strip() for name in row.tools.splitlines() if name.strip()]
+        tools = row.tools.split("\n") if row.tools else []
         return {"agent": row.name, "tools": tools, "owner": owner, "is_active": row.is_active}
 
     def get_urls(self) -> list[URLPattern]:
@@ -211,11 +225,13 @@ class AgentAdmin(Recorded, admin.ModelAdmin[Agent]):
         if not self.has_change_permission(request, agent):
             raise PermissionDenied
         form, text = KeyForm(request.POST or None), ""
-        if request.method == "POST" and form.is_valid():
+        is_first = request.method == "POST" and form.is_valid() and once.is_first(request.session, request.POST.get("mark", ""))
+        if is_first:
             days, name = form.cleaned_data["days"], form.cleaned_data["name"]
             expires_at = now() + timedelta(days=days) if days else None
             _, text = access.issue_agent_key(agent=agent, actor=actor_of(request), at=now(), name=name, expires_at=expires_at)
         context = {**self.admin_site.each_context(request), "opts": self.opts, "agent": agent, "form": form, "text": text}
+        context |= {"mark": once.new_mark(), "is_repeat": form.is_bound and form.is_valid() and not is_first}
         return TemplateResponse(request, "admin/issue_key.html", {**context, "title": "Issue an agent key"})
 
     def revoke_key(self, request: HttpRequest, key_id: str) -> HttpResponse:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Case, Count, IntegerField, Value, When
-from django.db.models.functions import Coalesce
+from django.db.models import Count
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -24,9 +22,6 @@ from approvals.lifecycle.reviewers import require_reviewer
 from approvals.masking import with_secrets
 from approvals.models import WAITS_FOR_PEOPLE, DecisionKind, Risk, Status, ToolCall, ToolCallQuerySet
 
-NEVER = datetime(9999, 1, 1, tzinfo=UTC)
-RANK = Case(When(risk=Risk.HIGH, then=0), When(risk=Risk.MEDIUM, then=1), default=2, output_field=IntegerField())
-
 
 class Inbox(Endpoint):
     permission_classes = [IsPerson]
@@ -37,13 +32,12 @@ class Inbox(Endpoint):
         responses={200: shapes.InboxShape, **shapes.errors(of_read=True)},
     )
     def get(self, request: Request) -> Response:
-        """The calls that wait for this person, most urgent first (deadline, risk, age), with counts."""
+        """The calls that wait for this person, most urgent first (outcome unknown, deadline, risk, age), with counts."""
         waiting = ToolCall.objects.waiting_for(person_of(request)).order_by()
         columns = {"tool": "tool", "agent": "agent_name", "risk": "risk"}
         counts = {name: _counts(waiting, column) for name, column in columns.items()}
         wanted = queries.chosen(request, waiting, queries.InboxFilter)
-        urgent = wanted.with_everything().annotate(urgent_at=Coalesce("expires_at", Value(NEVER)), rank=RANK)
-        page, following = pages.page_of(request, urgent, pages.MOST_URGENT_FIRST)
+        page, following = pages.page_of(request, wanted.with_everything().by_urgency(), pages.MOST_URGENT_FIRST)
         caller = with_groups(caller_of(request))
         results = [answers.call_data(call, caller) for call in page]
         return Response({"count": wanted.count(), "counts": counts, "next": following, "results": results})

@@ -157,6 +157,9 @@ def _store(call: ToolCall, submission: Submission, resolved: Resolved, verdict: 
         if submission.timeout and call.expires_at and status == S.PENDING:
             call.expires_at = min(call.expires_at, at + submission.timeout)
     call.approved_digest = resolved.digest if status == S.APPROVED else ""
+    # What was refused is nobody else's business either: it may hold what a reviewer of another group must not read.
+    groups = verdict.groups if verdict else resolved.registration.groups if resolved.registration else ()
+    call.is_restricted = bool(groups)
     row = resolved.draft(call, When.SUBMIT, at)
     call.resolution = row
     events = _first_events(call, row, verdict, at)
@@ -165,8 +168,8 @@ def _store(call: ToolCall, submission: Submission, resolved: Resolved, verdict: 
     for event in events:
         event.save(force_insert=True)
         log_event(event)
-    if verdict and verdict.groups:
-        set_groups(call, verdict.groups)
+    if groups:
+        set_groups(call, groups)
     if call.revises:
         facts = {"revised_by": str(call.pk), "status": call.revises.status}
         note(lock(call.revises.pk), kind=EventKind.REVISED, actor=Actor.agent(call.agent), at=at, facts=facts)

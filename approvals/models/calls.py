@@ -7,11 +7,13 @@ differently. What was hashed is what is stored.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from datetime import UTC, datetime
+from typing import Any
 
 from django.contrib.auth.models import Group
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Coalesce
 
 from approvals.clock import now
 from approvals.models.agents import Agent
@@ -20,8 +22,7 @@ from approvals.models.identity import uuid7
 from approvals.models.people import Person
 from approvals.models.vocabulary import SETTLED, WAITS_FOR_PEOPLE, DecisionKind, Outcome, Risk, Status, When
 
-if TYPE_CHECKING:
-    from datetime import datetime
+AT_ONCE, NEVER = datetime(1970, 1, 1, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC)
 
 
 class ToolCallQuerySet(models.QuerySet["ToolCall"]):
@@ -33,16 +34,21 @@ class ToolCallQuerySet(models.QuerySet["ToolCall"]):
         return self.filter(Q(is_restricted=False) | Q(pk__in=theirs))
 
     def waiting_for(self, person: Person) -> ToolCallQuerySet:
-        """What people can act on now, most urgent first: the deadline, then the risk, then the age.
+        """What people can act on now. What is overdue is none of it, whether the clock has ended it yet or not."""
+        return self.visible_to(person).filter(status__in=WAITS_FOR_PEOPLE).exclude(expires_at__lte=now())
 
-        What is overdue is none of it, whether the clock has ended it yet or not.
+    def by_urgency(self) -> ToolCallQuerySet:
+        """Those first of which nobody knows whether they happened; then the deadline, the risk, the age.
+
+        Adds `urgent_at` and `rank`; with `id` they are the order.
         """
-        risk = models.Case(
-            models.When(risk=Risk.HIGH, then=0), models.When(risk=Risk.MEDIUM, then=1), default=2,
-            output_field=models.IntegerField(),
-        )  # fmt: skip
-        waiting = self.visible_to(person).filter(status__in=WAITS_FOR_PEOPLE).exclude(expires_at__lte=now())
-        return waiting.order_by(models.F("expires_at").asc(nulls_last=True), risk, "id")
+        whens = (models.When(status=Status.OUTCOME_UNKNOWN, then=models.Value(AT_ONCE)),)
+        deadline = Coalesce("expires_at", models.Value(NEVER))
+        ranks = (models.When(risk=Risk.HIGH, then=0), models.When(risk=Risk.MEDIUM, then=1))
+        return self.annotate(
+            urgent_at=models.Case(*whens, default=deadline, output_field=models.DateTimeField()),
+            rank=models.Case(*ranks, default=2, output_field=models.IntegerField()),
+        ).order_by("urgent_at", "rank", "id")
 
     def overdue(self, at: datetime) -> ToolCallQuerySet:
         return self.filter(status__in=(Status.PENDING, Status.APPROVED, Status.INTERRUPTED), expires_at__lte=at)

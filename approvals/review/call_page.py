@@ -26,13 +26,15 @@ from approvals.models import (
 from approvals.rendering import masked, read
 from approvals.review.cautions import Caution, cautions_of
 from approvals.review.differences import Difference, differences
-from approvals.review.presentation import STATUS, UNKNOWN, Look
+from approvals.review.presentation import EVENT, STATUS, UNKNOWN, Look
 from approvals.review.values import Node, mark_changes, means_the_same, nodes_of, pretty
 from toolgate.tools.canonical import exact
 from toolgate.tools.registry import Registration
 from toolgate.tools.tool_call import ArgumentsError
 
 BIG = 100_000
+MOST_LOOKED_AT = 100
+CAME_TO_NOTHING = (Status.INVALID, Status.DENIED, Status.REJECTED, Status.EXPIRED, Status.CANCELLED, Status.CHANGES_REQUESTED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,12 @@ class Moment:
     event: AuditEvent
     data: Mapping[str, Any]
     decision: Decision | None
+
+    @property
+    def label(self) -> str:
+        told = EVENT.get(self.event.kind, UNKNOWN).label
+        counts = self.event.kind == EventKind.EDITED and self.decision is not None and self.decision.counts
+        return f"{told} and approved them" if counts else told
 
     @property
     def votes(self) -> str:
@@ -177,6 +185,17 @@ class CallPage:
         others = visible.exclude(pk=self.call.pk).exclude(status__in=(Status.PENDING, Status.INVALID))
         return list(others.select_related("resolution")[:5])
 
+    @cached_property
+    def twin(self) -> ToolCall | None:
+        """The latest other call of this agent that means exactly the same, if it ran, runs, or may yet: done twice?"""
+        if self.row is None or not self.row.digest or self.call.is_settled:
+            return None
+        visible = ToolCall.objects.visible_to(self.person).filter(tool=self.call.tool, agent=self.call.agent)
+        latest = visible.exclude(pk=self.call.pk).exclude(status__in=CAME_TO_NOTHING).select_related("resolution")
+        return next(
+            (one for one in latest[:MOST_LOOKED_AT] if one.resolution and one.resolution.digest == self.row.digest), None
+        )
+
     # --- what can be done ---
 
     @cached_property
@@ -213,7 +232,7 @@ class CallPage:
     @property
     def needs_second_step(self) -> bool:
         """Whether one press is too little: for what is dangerous, strange, or not what was reviewed before."""
-        return self.call.risk == "high" or bool(self.cautions) or self.call.has_drifted
+        return self.call.risk == "high" or bool(self.cautions) or self.call.has_drifted or self.twin is not None
 
     @property
     def is_last_vote(self) -> bool:

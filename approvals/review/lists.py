@@ -8,17 +8,16 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Case, Exists, F, IntegerField, OuterRef, Q, QuerySet, When
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import QueryDict
 
 from approvals import resolution
-from approvals.models import Decision, Person, Risk, Status, ToolCall, ToolCallQuerySet
+from approvals.models import Decision, Person, Status, ToolCall, ToolCallQuerySet
 
 PAGE = 50
 MOST_CHOICES = 200
 MOST_COUNTED = 2000
 _EXACT = {"tool": "tool", "agent": "agent_name", "risk": "risk", "run": "run_id", "status": "status"}
-_RANK = Case(When(risk=Risk.HIGH, then=0), When(risk=Risk.MEDIUM, then=1), default=2, output_field=IntegerField())
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +62,10 @@ def _holding(text: str) -> Q:
     """Where a text may stand. Arguments of tools with secrets are not searched: searching would tell what they hold."""
     secretive = [one.function.name for one in resolution.registry() if one.secrets]
     in_arguments = Q(submitted__icontains=text) | Q(resolution__resolved__icontains=text)
-    plain = ("resolution__headline", "tool_call_id", "tool", "agent_reasoning", "on_behalf_of", "display_text")
+    plain = ("run_id", "resolution__headline", "tool_call_id", "tool", "agent_reasoning", "on_behalf_of", "display_text")
     found = in_arguments & ~Q(tool__in=secretive)
+    if (call_id := _uuid(text.strip())) is not None:
+        found |= Q(pk=call_id)
     for column in plain:
         found |= Q(**{f"{column}__icontains": text})
     return found
@@ -100,11 +101,11 @@ def newest_first(rows: QuerySet[Any, Any], asked: QueryDict) -> Page:
 
 
 def most_urgent_first(calls: ToolCallQuerySet, asked: QueryDict) -> Page:
-    """A page of the inbox: the deadline, then the risk, then the age; the address carries all three of the last row."""
-    ranked = calls.annotate(rank=_RANK).order_by(F("expires_at").asc(nulls_last=True), "rank", "id")
+    """A page of the inbox; the address carries all three values by which the last row is ordered."""
+    ranked = calls.by_urgency()
     if (place := _Place.read(wanted(asked, "after"))) is not None:
         ranked = ranked.filter(place.beyond())
-    return _page(ranked, asked, lambda call: str(_Place(call.expires_at, call.rank, call.pk)))
+    return _page(ranked, asked, lambda call: str(_Place(call.urgent_at, call.rank, call.pk)))
 
 
 def _page(rows: QuerySet[Any, Any], asked: QueryDict, key: Any) -> Page:
@@ -124,27 +125,25 @@ def address(asked: QueryDict, **changes: str) -> str:
 class _Place:
     """Where in the inbox a row stands."""
 
-    expires_at: datetime | None
+    urgent_at: datetime
     rank: int
     pk: UUID
 
     def __str__(self) -> str:
-        return f"{self.expires_at.isoformat() if self.expires_at else ''}~{self.rank}~{self.pk}"
+        return f"{self.urgent_at.isoformat()}~{self.rank}~{self.pk}"
 
     @classmethod
     def read(cls, text: str) -> _Place | None:
         try:
-            expires_at, rank, pk = text.split("~")
-            moment = datetime.fromisoformat(expires_at) if expires_at else None
-            return cls(moment, int(rank), UUID(pk)) if moment is None or moment.tzinfo else None
+            urgent_at, rank, pk = text.split("~")
+            moment = datetime.fromisoformat(urgent_at)
+            return cls(moment, int(rank), UUID(pk)) if moment.tzinfo and int(rank) in range(3) else None
         except ValueError:
             return None
 
     def beyond(self) -> Q:
-        after = Q(rank__gt=self.rank) | Q(rank=self.rank, id__gt=self.pk)
-        if self.expires_at is None:
-            return Q(expires_at__isnull=True) & after
-        return Q(expires_at__gt=self.expires_at) | Q(expires_at__isnull=True) | (Q(expires_at=self.expires_at) & after)
+        later = Q(rank__gt=self.rank) | Q(rank=self.rank, id__gt=self.pk)
+        return Q(urgent_at__gt=self.urgent_at) | (Q(urgent_at=self.urgent_at) & later)
 
 
 def _uuid(text: str) -> UUID | None:

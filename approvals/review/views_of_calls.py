@@ -97,7 +97,7 @@ def after(request: HttpRequest, found: ToolCall, act: Callable[[], ToolCall], ty
 def on_to_the_next(request: HttpRequest, done: ToolCall) -> HttpResponse:
     look = STATUS[done.status]
     messages.success(request, f"{done.headline}: {look.label.lower()}{_votes(done)}.", extra_tags=look.tone)
-    following = lists.waiting_for(person_of(request)).exclude(pk=done.pk).values_list("pk", flat=True).first()
+    following = lists.waiting_for(person_of(request)).exclude(pk=done.pk).by_urgency().values_list("pk", flat=True).first()
     return redirect("review:call", following) if following else redirect("review:inbox")
 
 

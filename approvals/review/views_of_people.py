@@ -11,7 +11,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 
-from approvals import access
+from approvals import access, once
 from approvals.clock import now
 from approvals.models import PersonalToken
 from approvals.models.actors import Actor
@@ -26,13 +26,16 @@ def tokens(request: HttpRequest) -> HttpResponse:
     """The list, the form, and right after making one the text of it, which nobody is shown again."""
     person, text = person_of(request), ""
     form = TokenForm(request.POST or None)
-    if request.method == "POST" and form.is_valid():
+    is_first = request.method == "POST" and form.is_valid() and once.is_first(request.session, request.POST.get("mark", ""))
+    if is_first:
         days = form.cleaned_data["days"]
         expires_at = now() + timedelta(days=int(days)) if days else None
         actor, name = Actor.person(person, "session"), form.cleaned_data["name"]
         _, text = access.issue_personal_token(person=person, actor=actor, at=now(), name=name, expires_at=expires_at)
         form = TokenForm()
+    is_repeat = form.is_bound and form.is_valid() and not is_first
     context = {"tokens": person.tokens.all(), "text": text, "form": form, "at": now()}
+    context |= {"mark": once.new_mark(), "is_repeat": is_repeat}
     response = render(request, "review/tokens.html", context, status=422 if form.errors else 200)
     response.headers["Cache-Control"] = "no-store"
     return response

@@ -12,6 +12,7 @@ from django.test import Client
 from approvals import access
 from approvals.clock import now
 from approvals.models import Agent, AgentKey, EventKind, Person
+from tests.calls import Deployment, register
 from tests.review.browser import page_of, visit
 
 pytestmark = pytest.mark.django_db
@@ -27,7 +28,11 @@ def issue(root: Client, agent: Agent, **typed: str) -> str:
     return found[1]
 
 
-def test_makes_and_changes_an_agent_with_an_event_each(root: Client, events: Events, administrator: Person) -> None:
+def test_makes_and_changes_an_agent_with_an_event_each(
+    root: Client, events: Events, administrator: Person, tools: Deployment
+) -> None:
+    register(tools, "pay")
+    register(tools, "refund")
     sent = {"name": "shop", "description": "", "tools": "pay\nrefund", "is_active": "on", "owner": ""}
     assert root.post("/admin/approvals/agent/add/", sent).status_code == 302
     agent = Agent.objects.get()
@@ -101,3 +106,26 @@ def test_a_name_that_deceives_is_shown_as_codes(root: Client, agent: Agent) -> N
         source = visit(root, address).source
         assert "U+202E" in source
         assert "<script>hit" not in source
+
+
+def test_reload_of_a_new_key_issues_no_second_one(root: Client, agent: Agent) -> None:
+    address = f"/admin/approvals/agent/{agent.pk}/keys/issue"
+    form = visit(root, address).form("").fields | {"name": "laptop"}
+    first, again = (page_of(root.post(address, form)) for _ in range(2))
+    assert ("copy it now" in first.text, "was issued already" in again.text) == (True, True)
+    assert AgentKey.objects.count() == 1
+
+
+def test_a_tool_that_does_not_exist_is_refused_and_one_that_is_gone_may_stay(
+    root: Client, agent: Agent, tools: Deployment
+) -> None:
+    register(tools, "refund_order")
+    agent.tools = "gone_since"
+    agent.save()
+    address = f"/admin/approvals/agent/{agent.pk}/change/"
+    sent = {"name": agent.name, "description": "", "is_active": "on", "owner": ""}
+    refused = page_of(root.post(address, sent | {"tools": "gone_since\nrefund_ordr"}))
+    assert "There is no tool refund_ordr. Did you mean refund_order?" in refused.text
+    assert root.post(address, sent | {"tools": "gone_since\r\n refund_order \r\n"}).status_code == 302
+    agent.refresh_from_db()
+    assert agent.tools == "gone_since\nrefund_order"

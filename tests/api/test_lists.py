@@ -57,7 +57,7 @@ def test_inbox_pages_through_equal_and_absent_deadlines(as_person: Caller, make_
     ToolCall.objects.filter(pk=soon).update(expires_at=now() + timedelta(hours=1))
     found = pages(as_person, "inbox", limit=2)
     assert [len(page) for page in found] == [2, 2, 2, 2, 2]
-    expected = [soon, *ids["high"], *ids["medium"], *ids["low"], *lost]
+    expected = [*lost, soon, *ids["high"], *ids["medium"], *ids["low"]]
     assert [one for page in found for one in page] == [str(pk) for pk in expected]
 
 

@@ -16,7 +16,7 @@ from approvals.clock import now
 from approvals.models import AuditEvent, DecisionKind, EventKind, Person, Status, ToolCall
 from approvals.models.append_only import INSTALL, REMOVE
 from tests.calls import CallMaker, register
-from tests.review.browser import Page, visit
+from tests.review.browser import Page, page_of, press, visit
 from tests.review.conftest import LogIn
 from tests.review.showcase import LONG_MAIL, Showcase
 from toolgate import Function, FunctionParam, Registry
@@ -325,3 +325,20 @@ def test_is_not_there_for_another_group(ada: Client, make_call: CallMaker, tools
         assert response.status_code == 404
     call.refresh_from_db()
     assert call.status == Status.PENDING
+
+
+def test_warns_of_another_call_that_means_the_same(ada: Client, make_call: CallMaker, tools: Registry) -> None:
+    register(tools, "pay")
+    make_call.decide(make_call.submit("pay", {"amount": 5}), DecisionKind.REJECT)
+    make_call.submit("pay", {"amount": 6})
+    first, second = make_call.submit("pay", {"amount": 5}), make_call.submit("pay", {"amount": 5.0})
+    told = "The same was submitted before"
+    for call, other in ((first, second), (second, first)):
+        page = visit(ada, f"/calls/{call.pk}")
+        assert told in page.text
+        assert f"/calls/{other.pk}" in page.links
+    confirm = page_of(press(ada, visit(ada, f"/calls/{second.pk}"), "/decide", "approve"))
+    assert told in confirm.text
+    assert press(ada, confirm, "/decide", "approve").status_code == 302
+    assert told in visit(ada, f"/calls/{first.pk}").text
+    assert told not in visit(ada, f"/calls/{make_call.submit('pay', {'amount': 7}).pk}").text

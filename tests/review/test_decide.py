@@ -36,7 +36,7 @@ def status_of(call: ToolCall) -> str:
 
 
 def test_approves_what_was_shown_and_goes_on_to_the_next(ada: Client, make_call: CallMaker) -> None:
-    call, other = make_call(timeout=timedelta(minutes=5)), make_call()
+    call, other = make_call(timeout=timedelta(minutes=5)), make_call(arguments={"another": 1})
     response = press_button(ada, call, "approve", own_words="Looks right.")
     assert response.headers["Location"] == address(other)
     decision = Decision.objects.get(call=call)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from django.test import Client
 
-from approvals.models import Status
+from approvals.models import Person, Status
 from approvals.review import lists
 from tests.calls import CallMaker, register
 from tests.review.browser import visit
 from tests.review.conftest import LogIn
 from tests.review.showcase import Showcase
-from toolgate import Registry
+from toolgate import Error, Registry
 
 pytestmark = pytest.mark.django_db
 
@@ -80,3 +82,21 @@ def test_a_run_leaves_out_what_others_decide(ada: Client, make_call: CallMaker, 
 
 def test_a_call_without_a_run_has_no_such_page(ada: Client, make_call: CallMaker) -> None:
     assert ada.get(f"/calls/{make_call().pk}/run").status_code == 404
+
+
+def test_finds_a_call_by_its_id_its_run_and_the_id_of_its_model(ada: Client, make_call: CallMaker) -> None:
+    make_call()
+    call = make_call(run_id="the run of Tuesday")
+    for text in (str(call.pk), f" {call.pk} ".upper(), "run of tuesday", call.tool_call_id):
+        assert calls_on(ada, f"/history?q={text}") == [str(call.pk)]
+
+
+def test_call_that_was_refused_is_seen_by_the_groups_of_its_tool_only(
+    ada: Client, make_call: CallMaker, tools: Registry, person_maker: Any, auditor: Person, log_in: LogIn
+) -> None:
+    register(tools, "pay", groups=["finance"], parse_args=lambda arguments: Error("no"))
+    call = make_call.submit("pay", {"iban": "XX00"})
+    assert call.status == Status.INVALID
+    assert calls_on(ada, "/history") == []
+    for person in (person_maker("mary", "finance"), auditor):
+        assert calls_on(log_in(person), "/history") == [str(call.pk)]

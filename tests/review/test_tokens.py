@@ -67,3 +67,12 @@ def test_of_somebody_else_is_not_there(ada: Client, grace: Client) -> None:
     token = PersonalToken.objects.get()
     assert "my script" not in visit(grace, "/tokens").text
     assert grace.post(f"/tokens/{token.pk}/revoke").status_code == 404
+
+
+def test_reload_of_a_new_token_makes_no_second_one(ada: Client) -> None:
+    form = visit(ada, "/tokens").form("/tokens").fields | {"name": "my script", "days": "30"}
+    first, again = (page_of(ada.post("/tokens", form)) for _ in range(2))
+    assert ("copy it now" in first.text, "was made already" in again.text) == (True, True)
+    assert PersonalToken.objects.count() == 1
+    ada.post("/tokens", first.form("/tokens").fields | {"name": "another", "days": "30"})
+    assert PersonalToken.objects.count() == 2
