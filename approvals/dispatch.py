@@ -19,6 +19,7 @@ from approvals.sending import Sender
 EXECUTE = "toolgate.execute"
 SWEEP = "toolgate.sweep"
 VERIFY = "toolgate.verify"
+PRUNE = "toolgate.prune"
 
 log = logging.getLogger(__name__)
 

@@ -13,6 +13,7 @@ from django.db.models import QuerySet
 
 from approvals import clock, dispatch, lifecycle, metrics
 from approvals.models import Status, Sweep, ToolCall
+from approvals.models.actors import Actor
 
 log = logging.getLogger(__name__)
 BATCH = 500
@@ -39,6 +40,21 @@ def find_lost(at: datetime) -> int:
     rows = silent.order_by("lease_expires_at").values_list("pk", "lease")[:BATCH]
     held = {call_id: lease for call_id, lease in rows if lease is not None}
     return _each(held, lambda call_id: lifecycle.lose(call_id=call_id, lease=held[call_id], why=why, at=at))
+
+
+def prune(at: datetime, *, older_than: timedelta, actor: Actor) -> int:
+    """Removes the payloads of every call that was settled longer ago than that; answers of how many."""
+    done = 0
+    while ids := _ids(to_prune(at, older_than).order_by("settled_at")):
+        pruned = _each(ids, lambda call_id: lifecycle.prune(call_id=call_id, actor=actor, at=at))
+        done += pruned
+        if not pruned:  # they cannot be pruned, as the log says
+            break
+    return done
+
+
+def to_prune(at: datetime, older_than: timedelta) -> QuerySet[ToolCall]:
+    return ToolCall.objects.filter(pruned_at__isnull=True, settled_at__lt=at - older_than)
 
 
 def dispatch_again(at: datetime) -> int:

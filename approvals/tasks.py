@@ -6,8 +6,10 @@ from typing import Any
 from uuid import UUID
 
 from celery import shared_task
+from django.conf import settings
 
-from approvals import audit, dispatch, execution, sweeps, tracing
+from approvals import audit, clock, dispatch, execution, sweeps, tracing
+from approvals.models.actors import CLOCK
 
 
 @shared_task(name=dispatch.EXECUTE, ignore_result=True, acks_late=True, reject_on_worker_lost=False, bind=True)
@@ -19,6 +21,11 @@ def execute(self: Any, call_id: str) -> str:
 @shared_task(name=dispatch.SWEEP, ignore_result=True, expires=60)
 def sweep() -> dict[str, int]:
     return sweeps.sweep()
+
+
+@shared_task(name=dispatch.PRUNE, ignore_result=True)
+def prune() -> int:
+    return sweeps.prune(clock.now(), older_than=settings.PRUNE_AFTER, actor=CLOCK) if settings.PRUNE_AFTER else 0
 
 
 @shared_task(name=dispatch.VERIFY, ignore_result=True)

@@ -92,6 +92,9 @@ class Settings(BaseSettings):
     lease_seconds: float = Field(30, gt=0, description="How long a silent worker keeps a call. Renewed while it works.")
     sweep_seconds: float = Field(1, gt=0, description="How often the clock looks for what is overdue.")
     verify_seconds: float = Field(3600, gt=0, description="How often the clock verifies the whole trail.")
+    prune_days: int | None = Field(
+        None, gt=0, le=36_500, description="Retention: days after which the payloads of a settled call go. Unset: never."
+    )
     dispatch_seconds: float = Field(
         5, gt=0, description="How long an approved call may stay unclaimed before it is sent again."
     )
@@ -351,6 +354,7 @@ MAX_ATTEMPTS = settings.max_attempts
 WAIT_LIMIT = settings.wait_limit
 METRICS_TOKEN = settings.metrics_token.get_secret_value() if settings.metrics_token else ""
 METRICS_KEPT_FOR = timedelta(seconds=3)
+PRUNE_AFTER = timedelta(days=settings.prune_days) if settings.prune_days else None
 VERIFY_EVERY = timedelta(seconds=settings.verify_seconds)
 MAX_DEPTH = settings.max_depth
 
@@ -382,6 +386,7 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_WORKER_REDIRECT_STDOUTS = False
 CELERY_BEAT_SCHEDULE = {
     "sweep": {"task": "toolgate.sweep", "schedule": SWEEP_EVERY},
+    "prune": {"task": "toolgate.prune", "schedule": timedelta(hours=1)},
     "verify": {"task": "toolgate.verify", "schedule": min(VERIFY_EVERY, timedelta(minutes=1))},  # looks whether it is time
 }
 Path(STATIC_ROOT).mkdir(parents=True, exist_ok=True)  # whitenoise warns of a folder that is not there

@@ -83,6 +83,7 @@ def call_data(call: ToolCall, caller: Caller) -> dict[str, Any]:
         "decided_at": call.decided_at,
         "settled_at": call.settled_at,
         "expires_at": call.expires_at,
+        "pruned_at": call.pruned_at,
     }
 
 
@@ -142,7 +143,7 @@ def run_data(run_id: str, calls: list[ToolCall], caller: Caller) -> dict[str, An
         "run_id": run_id,
         "settled": settled,
         "tool_calls": [call_data(call, caller) for call in calls],
-        "tool_results": [StoredJSON(call.result) for call in calls] if settled else None,
+        "tool_results": [StoredJSON(call.result) if call.result else None for call in calls] if settled else None,
     }
 
 

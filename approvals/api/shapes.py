@@ -113,6 +113,7 @@ class ToolCallShape(serializers.Serializer[Any]):
     decided_at = serializers.DateTimeField(allow_null=True)
     settled_at = serializers.DateTimeField(allow_null=True)
     expires_at = serializers.DateTimeField(allow_null=True)
+    pruned_at = serializers.DateTimeField(allow_null=True, help_text="When retention removed what it was about.")
 
 
 class FieldProblemShape(serializers.Serializer[Any]):
@@ -159,7 +160,7 @@ class RunShape(serializers.Serializer[Any]):
     run_id = serializers.CharField()
     settled = serializers.BooleanField()
     tool_calls = ToolCallShape(many=True)
-    tool_results = ToolResultShape(many=True, allow_null=True)
+    tool_results = serializers.ListField(child=ToolResultShape(allow_null=True), allow_null=True)
 
 
 class ToolShape(serializers.Serializer[Any]):

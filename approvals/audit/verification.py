@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db.models import Max
 
 from approvals.audit.chain import digest_of
-from approvals.models import GENESIS, Administration, AuditEvent, Decision, Interrupt, Resolution, ToolCall
+from approvals.models import GENESIS, Administration, AuditEvent, Decision, Execution, Interrupt, Resolution, ToolCall
 from approvals.models.audit import ChainHead
 from approvals.rendering import read, sha256
 from toolgate.tools.canonical import canonical
@@ -79,8 +79,13 @@ def _place(head: ChainHead | None) -> tuple[int, str] | None:
 def _remember(facts: dict[str, Any], data: dict[str, Any]) -> None:
     """What the trail says of the call so far: the latest status and result, every decision and every answer."""
     facts.update({key: data[key] for key in (*RECORDED, "submitted", "status", "result") if key in data})
+    if "decisions" in data:  # retention emptied the rows: from here on they are what is left of them
+        facts |= {"decisions": data["decisions"], "answers": data["answers"], "why": {}, "finding": {}}
     if "decision" in data:
         facts.setdefault("decisions", {})[data["decision"]] = data["decision_digest"]
+    for what in ("why", "finding"):
+        if what in data:
+            facts.setdefault(what, {})[str(data["attempt"])] = data[what]
     if "answer" in data:
         facts.setdefault("answers", {})[data["interrupt"]] = data["answer"]
 
@@ -122,7 +127,14 @@ def _fact_problem(call: ToolCall, facts: dict[str, Any]) -> str:
         return f"decision {different} is not what was recorded"
     answered = Interrupt.objects.filter(call=call, answered_at__isnull=False)
     different = _different(facts.get("answers", {}), {str(asked.pk): sha256(asked.answer) for asked in answered})
-    return f"the answer to question {different} is not what was recorded" if different else ""
+    if different:
+        return f"the answer to question {different} is not what was recorded"
+    runs = list(Execution.objects.filter(call=call))
+    for what in ("why", "finding"):
+        told = {str(run.attempt): sha256(text) for run in runs if (text := getattr(run, what))}
+        if different := _different(facts.get(what, {}), told):
+            return f"what was said of attempt {different} is not what was recorded"
+    return ""
 
 
 def _different(recorded: dict[str, str], kept: dict[str, str]) -> str:

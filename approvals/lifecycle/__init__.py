@@ -9,6 +9,7 @@ from approvals.lifecycle.answering import answer_interrupt, settle
 from approvals.lifecycle.deciding import decide, preview_edit, see
 from approvals.lifecycle.ending import cancel, ended_if_overdue, expire
 from approvals.lifecycle.executing import Ending, Worker, claim, drift, finish, lose, renew
+from approvals.lifecycle.pruning import prune
 from approvals.lifecycle.reviewers import Reviewer, has_voted, is_over, is_own, is_own_edit, may_act, may_decide
 from approvals.lifecycle.submitting import Submission, submit
 from approvals.lifecycle.transitions import TRANSITIONS, NotPossible, Transition
@@ -37,6 +38,7 @@ __all__ = [
     "may_act",
     "may_decide",
     "preview_edit",
+    "prune",
     "renew",
     "see",
     "settle",

@@ -10,7 +10,7 @@ from approvals.lifecycle.ending import end_if_overdue
 from approvals.lifecycle.moving import deadlines, get, lock, move, require, require_agent, result_text, verb
 from approvals.lifecycle.reviewers import Reviewer, is_own, require_reviewer
 from approvals.lifecycle.transitions import NotPossible, S
-from approvals.models import AuditEvent, EventKind, Interrupt, Status, ToolCall, Verb
+from approvals.models import AuditEvent, EventKind, Execution, Interrupt, Status, ToolCall, Verb
 from approvals.rendering import read, sha256
 from toolgate.tools.canonical import canonical
 from toolgate.tools.definition import FunctionDefinitionError
@@ -66,7 +66,8 @@ def settle(*, call_id: UUID, reviewer: Reviewer, outcome: str, reason: str, at: 
     The same again by the same person is harmless. Raises NotPossible: `wrong_status`, `already_settled`, `not_a_reviewer`,
     `reason_missing`, `self_approval`.
     """
-    call, facts = lock(call_id), {"why": reason.strip(), "outcome": outcome}
+    call = lock(call_id)
+    facts = {"attempt": call.attempt, "finding": sha256(reason.strip()), "outcome": outcome}
     if call.status != S.OUTCOME_UNKNOWN and _was_said(call, reviewer, facts):
         return call
     require(call, Verb.SETTLE, at)
@@ -75,6 +76,7 @@ def settle(*, call_id: UUID, reviewer: Reviewer, outcome: str, reason: str, at: 
         raise NotPossible("reason_missing", "Say how you know what happened: it goes into the trail.", call)
     if outcome == "run_again" and not call.verdict["self_approval"] and is_own(call, reviewer.person):
         raise NotPossible("self_approval", "Nobody sends their own to run again: this call is made on your behalf.", call)
+    Execution.objects.filter(call=call, attempt=call.attempt).update(finding=reason.strip())
     if outcome == "run_again":
         require_agent(call)
         columns = deadlines(S.APPROVED, call.verdict, at)
@@ -94,7 +96,7 @@ def settle(*, call_id: UUID, reviewer: Reviewer, outcome: str, reason: str, at: 
     return move(call, target, verb=Verb.SETTLE, kind=EventKind.SETTLED, actor=reviewer.actor, at=at, facts=facts, result=result)
 
 
-def _was_said(call: ToolCall, reviewer: Reviewer, facts: dict[str, str]) -> bool:
+def _was_said(call: ToolCall, reviewer: Reviewer, facts: dict[str, Any]) -> bool:
     said = AuditEvent.objects.filter(chain=str(call.pk), kind__in=(EventKind.SETTLED, EventKind.RUN_AGAIN))
     last = said.order_by("sequence").last()
     return last is not None and last.actor_id == str(reviewer.person.pk) and facts.items() <= read(last.data).items()

@@ -81,9 +81,9 @@ def _held(call_id: UUID, lease: UUID, verb: Verb) -> ToolCall:
 _RELEASED = {"lease": None, "lease_expires_at": None}
 
 
-def _close_execution(call: ToolCall, at: datetime, outcome: str, exception: str = "") -> None:
+def _close_execution(call: ToolCall, at: datetime, outcome: str, *, exception: str = "", why: str = "") -> None:
     Execution.objects.filter(call=call, attempt=call.attempt).update(
-        ended_at=at, outcome=outcome, exception=storable(exception)
+        ended_at=at, outcome=outcome, exception=storable(exception), why=storable(why)
     )
 
 
@@ -94,8 +94,8 @@ def drift(
     """executing → pending, before the body: what would run is not what was approved. Earlier votes no longer count."""
     call = _held(call_id, lease, Verb.DRIFT)
     row = resolved.record(call, When.EXECUTE, at)
-    _close_execution(call, at, "drifted")
-    facts = {"approved": call.approved_digest, "digest": resolved.digest, "why": why}
+    _close_execution(call, at, "drifted", why=why)
+    facts = {"approved": call.approved_digest, "digest": resolved.digest, "attempt": call.attempt, "why": sha256(storable(why))}
     columns = _RELEASED | (policy_columns(verdict.for_review()) if verdict else {})
     columns |= deadlines(S.PENDING, verdict.as_data() if verdict else call.verdict, at)
     columns |= {"resolution": row, "approved_digest": "", "decided_at": None}
@@ -122,7 +122,7 @@ def finish(*, call_id: UUID, lease: UUID, worker: Worker, ending: Ending, at: da
     if ending.resolved is not None:
         columns["effective"] = ending.resolved.record(call, When.EXECUTE, at)
         facts["digest"] = ending.resolved.digest
-    _close_execution(call, at, str(ending.status), ending.exception)
+    _close_execution(call, at, str(ending.status), exception=ending.exception)
     if ending.status == S.INTERRUPTED:
         raised = _raise_interrupt(call, ending.result, at)
         facts |= {"interrupt": str(raised.pk), "message": sha256(raised.message)}
@@ -156,10 +156,10 @@ def lose(*, call_id: UUID, lease: UUID, why: str, at: datetime, is_certain: bool
         raise NotPossible("not_due", "Its worker still holds the lease.", call)
     registration = resolution.registry().get(call.tool)
     again = bool(registration and registration.idempotent) and call.attempt < settings.MAX_ATTEMPTS
-    _close_execution(call, at, "lost", why)
+    _close_execution(call, at, "lost", why=why)
     target = S.APPROVED if again else S.OUTCOME_UNKNOWN
     columns = _RELEASED | deadlines(target, call.verdict, at)
     return move(
         call, target, verb=Verb.LOSE, kind=EventKind.LOST, actor=CLOCK, at=at,
-        facts={"attempt": call.attempt, "why": why}, **columns,
+        facts={"attempt": call.attempt, "why": sha256(storable(why))}, **columns,
     )  # fmt: skip

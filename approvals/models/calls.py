@@ -112,6 +112,7 @@ class ToolCall(ChainHead):
     result = models.TextField(blank=True, help_text="The ToolResult as JSON, once settled.")
 
     traceparent = models.CharField(max_length=55, blank=True, help_text="The trace it was submitted in (W3C Trace Context).")
+    pruned_at = models.DateTimeField(null=True, help_text="When retention removed its payloads.")
     is_tallied = models.BooleanField(default=False, help_text="Is in the totals that /metrics tells.")
 
     objects = ToolCallQuerySet.as_manager()
@@ -142,6 +143,9 @@ class ToolCall(ChainHead):
                 condition=Q(status=Status.APPROVED, dispatch_at__isnull=False),
             ),
             models.Index(fields=["lease_expires_at"], name="call_by_lease", condition=Q(status=Status.EXECUTING)),
+            models.Index(
+                fields=["settled_at"], name="call_to_prune", condition=Q(pruned_at__isnull=True, settled_at__isnull=False)
+            ),
             models.Index(fields=["settled_at"], name="call_to_tally", condition=Q(is_tallied=False, settled_at__isnull=False)),
         ]
 
@@ -298,6 +302,8 @@ class Execution(models.Model):
     ended_at = models.DateTimeField(null=True)
     outcome = models.CharField(max_length=20, blank=True, help_text="succeeded, failed, interrupted, drifted or lost")
     exception = models.TextField(blank=True, help_text="For the operator; never sent to the model.")
+    why = models.TextField(blank=True, help_text="Why it was stopped before the body, or taken for lost.")
+    finding = models.TextField(blank=True, help_text="How a person knows what became of it, when it was lost.")
 
     class Meta:
         ordering = ("id",)

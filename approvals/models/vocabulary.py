@@ -111,6 +111,7 @@ class EventKind(models.TextChoices):
     SETTLED = "settled", "Outcome settled"
     RUN_AGAIN = "run_again", "Sent to run again"
     REVISED = "revised", "Revised by a new call"
+    PRUNED = "pruned", "Payloads removed by retention"
     # administration
     AGENT_CHANGED = "agent_changed", "Agent changed"
     KEY_ISSUED = "key_issued", "Agent key issued"

@@ -60,6 +60,7 @@ class Moment:
     event: AuditEvent
     data: Mapping[str, Any]
     decision: Decision | None
+    execution: Execution | None
 
     @property
     def label(self) -> str:
@@ -74,7 +75,11 @@ class Moment:
 
     @property
     def why(self) -> str:
-        return str(self.data.get("why", ""))
+        if self.execution is None:
+            return ""
+        said = {EventKind.DRIFTED: self.execution.why, EventKind.LOST: self.execution.why}
+        said |= {EventKind.SETTLED: self.execution.finding, EventKind.RUN_AGAIN: self.execution.finding}
+        return said.get(EventKind(self.event.kind), "") if self.event.kind in EventKind else ""
 
 
 @dataclass
@@ -274,7 +279,9 @@ class CallPage:
         decisions = {str(one.pk): one for one in self.call.decisions.all()}
         events = AuditEvent.objects.filter(chain=str(self.call.pk)).order_by("sequence")
         datas = [(event, read(event.data)) for event in events]
-        return [Moment(event, data, decisions.get(data.get("decision", ""))) for event, data in datas]
+        runs = {run.attempt: run for run in self.call.executions.all()}
+        found = [(decisions.get(data.get("decision", "")), runs.get(data.get("attempt"))) for _, data in datas]
+        return [Moment(event, data, *more) for (event, data), more in zip(datas, found, strict=True)]
 
     @property
     def loss(self) -> Moment | None:

@@ -59,6 +59,7 @@ EVENT: Mapping[str, Look] = {
     EventKind.LOST: Look("found its worker gone while it ran", "warn", "warning"),
     EventKind.SETTLED: Look("said what had happened", "good", "check"),
     EventKind.RUN_AGAIN: Look("sent it to run again", "waiting", "play"),
+    EventKind.PRUNED: Look("removed the payloads, as retention wants it", "neutral", "clock"),
     EventKind.REVISED: Look("submitted a revision", "neutral", "send"),
     EventKind.AGENT_CHANGED: Look("changed an agent", "neutral", "pen"),
     EventKind.KEY_ISSUED: Look("issued an agent key", "neutral", "key"),

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.django_db
 FIELDS = """
     id tool_call_id run_id position agent tool display_text headline status settled risk arguments digest allowed_decisions
     approvals decisions interrupt result policy agent_reasoning on_behalf_of context metadata revises revised_by
-    submitted_at decided_at settled_at expires_at
+    submitted_at decided_at settled_at expires_at pruned_at
 """
 
 

@@ -164,7 +164,7 @@ def test_hard_limit_gives_up_and_what_the_body_says_later_changes_nothing(make_c
     assert execution.execute(call.pk) == "lease_lost"
     lost = fresh(call)
     assert (lost.status, lost.result) == (Status.OUTCOME_UNKNOWN, "")
-    assert "hard time limit" in Execution.objects.get(call=call).exception
+    assert "hard time limit" in Execution.objects.get(call=call).why
 
 
 def test_lease_is_renewed_while_a_long_body_runs(make_call: CallMaker, tools: Any, settings: Any) -> None:
