@@ -11,9 +11,9 @@ from uuid import UUID
 from django.conf import settings
 from django.db.models import QuerySet
 
-from approvals import clock, dispatch, lifecycle, metrics
-from approvals.models import Status, Sweep, ToolCall
-from approvals.models.actors import Actor
+from approvals import audit, clock, dispatch, lifecycle, metrics
+from approvals.models import EventKind, Status, Sweep, ToolCall
+from approvals.models.actors import SYSTEM, Actor
 
 log = logging.getLogger(__name__)
 BATCH = 500
@@ -50,6 +50,18 @@ def prune(at: datetime, *, older_than: timedelta, actor: Actor) -> int:
         done += pruned
         if not pruned:  # they cannot be pruned, as the log says
             break
+    return done
+
+
+def after_restore(at: datetime) -> int:
+    """Whatever could have run since the backup was made is for people to look at; answers how many calls."""
+    done, could_have_run = 0, ToolCall.objects.filter(status__in=(Status.APPROVED, Status.EXECUTING), runs_by_agent=False)
+    while ids := _ids(could_have_run.order_by("pk")):
+        moved = _each(ids, lambda call_id: lifecycle.restore(call_id=call_id, at=at))
+        done += moved
+        if not moved:
+            break
+    audit.record_administration(EventKind.RESTORED, at=at, actor=SYSTEM, data={"calls": done})
     return done
 
 

@@ -23,6 +23,8 @@ COMMANDS = {
     "demo": "tell the stories of the gate against a running server, without a browser",
     "check": "look whether the settings can work, and say which cannot",
     "verify": "walk the trail and name the first broken link",
+    "backup": "copy the SQLite database while it is at work",
+    "restored": "after a restore: let people look at what may have run since the backup",
     "prune": "retention: remove the payloads of calls that were settled long ago",
     "migrate": "bring the database up to date",
     "lost_worker": "part of the demonstration: a worker that is killed while it runs a call",

@@ -8,7 +8,7 @@ its name says raises `NotPossible`, whose `code` is stable.
 from approvals.lifecycle.answering import answer_interrupt, settle
 from approvals.lifecycle.deciding import decide, preview_edit, see
 from approvals.lifecycle.ending import cancel, ended_if_overdue, expire
-from approvals.lifecycle.executing import Ending, Worker, claim, drift, finish, lose, renew
+from approvals.lifecycle.executing import Ending, Worker, claim, drift, finish, lose, renew, restore
 from approvals.lifecycle.pruning import prune
 from approvals.lifecycle.reviewers import Reviewer, has_voted, is_over, is_own, is_own_edit, may_act, may_decide
 from approvals.lifecycle.submitting import Submission, submit
@@ -40,6 +40,7 @@ __all__ = [
     "preview_edit",
     "prune",
     "renew",
+    "restore",
     "see",
     "settle",
     "submit",

@@ -14,7 +14,7 @@ from approvals import resolution
 from approvals.lifecycle.moving import deadlines, lock, move, policy_columns, require, verb
 from approvals.lifecycle.transitions import TRANSITIONS, NotPossible, S
 from approvals.models import OPEN, EventKind, Execution, Interrupt, Status, ToolCall, Verb, When, uuid7
-from approvals.models.actors import CLOCK, Actor
+from approvals.models.actors import CLOCK, SYSTEM, Actor
 from approvals.policies import Verdict
 from approvals.rendering import sha256, storable
 from approvals.resolution import Resolved
@@ -162,4 +162,27 @@ def lose(*, call_id: UUID, lease: UUID, why: str, at: datetime, is_certain: bool
     return move(
         call, target, verb=Verb.LOSE, kind=EventKind.LOST, actor=CLOCK, at=at,
         facts={"attempt": call.attempt, "why": sha256(storable(why))}, **columns,
+    )  # fmt: skip
+
+
+@verb
+def restore(*, call_id: UUID, at: datetime) -> ToolCall:
+    """approved or executing → outcome_unknown: this database is a backup, and the call may have run since it was made.
+
+    Raises NotPossible: `wrong_status`, `already_settled`.
+    """
+    call = lock(call_id)
+    require(call, Verb.RESTORE, at)
+    why = "The database was restored from a backup; whether the call ran after that was made is not known."
+    if call.status == S.EXECUTING:
+        _close_execution(call, at, "lost", why=why)
+    else:
+        Execution.objects.create(
+            call=call, attempt=call.attempt + 1, lease=uuid7(), started_at=at, ended_at=at, outcome="lost", why=why
+        )
+        call.attempt += 1
+    columns: dict[str, Any] = _RELEASED | {"attempt": call.attempt, "expires_at": None, "dispatch_at": None}
+    return move(
+        call, S.OUTCOME_UNKNOWN, verb=Verb.RESTORE, kind=EventKind.LOST, actor=SYSTEM, at=at,
+        facts={"attempt": call.attempt, "why": sha256(why)}, **columns,
     )  # fmt: skip

@@ -143,10 +143,13 @@ BEGINS_IT = frozenset({Verb.APPROVE, Verb.EDIT, Verb.ANSWER, Verb.CLAIM})
 
 
 def require(call: ToolCall, verb: Verb, at: datetime) -> None:
-    """The call is where the verb starts from, its time is not over, and nothing begins for an agent that is switched off."""
+    """The call is where the verb starts from, its time is not over, and nothing begins for an agent that is switched off.
+
+    Only what tells what is true already does not ask for the time: that it is over, that nobody knows.
+    """
     if call.status not in TRANSITIONS[verb].sources:
         raise _wrong_status(call, verb)
-    if verb != Verb.EXPIRE and call.expires_at is not None and call.expires_at <= at:
+    if verb not in (Verb.EXPIRE, Verb.RESTORE) and call.expires_at is not None and call.expires_at <= at:
         raise NotPossible("expired", f"Its time ended at {call.expires_at:%Y-%m-%d %H:%M:%S} UTC. Nothing runs.", call)
     if verb in BEGINS_IT:
         require_agent(call)

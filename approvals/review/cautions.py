@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from approvals import resolution
-from approvals.models import Resolution, ToolCall, When
+from approvals.models import AuditEvent, EventKind, Resolution, ToolCall, When
 from approvals.rendering import read
 from approvals.review.differences import Difference, differences
 from approvals.review.reading import host_of
@@ -39,6 +39,7 @@ def cautions_of(call: ToolCall, row: Resolution | None, registration: Registrati
         found.append(Caution("The tool is gone", "This deployment has no tool of this name. Nothing can run."))
     elif row is not None:
         found += [*_misfits(registration, row), *_declaration(call, registration)]
+    found += _restored(call)
     return [*found, *_deceivers(call, registration, nodes), *_links(nodes), *_secrets(nodes)]
 
 
@@ -50,6 +51,16 @@ def _misfits(registration: Registration, row: Resolution) -> Iterator[Caution]:
         return
     if problems:
         yield Caution("What was sent does not fit the declared schema", problems)
+
+
+def _restored(call: ToolCall) -> Iterator[Caution]:
+    if call.is_settled:
+        return
+    restored = AuditEvent.objects.filter(kind=EventKind.RESTORED, at__gt=call.submitted_at).order_by("-pk").first()
+    if restored is not None:
+        title = "The database was restored from a backup since: this may have run already"
+        text = f"It was on {restored.at:%Y-%m-%d at %H:%M} UTC. What happened between the backup and then is not known."
+        yield Caution(title, f"{text} Look at the tool's own records first.")
 
 
 def _declaration(call: ToolCall, registration: Registration) -> Iterator[Caution]:

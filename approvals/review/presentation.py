@@ -68,6 +68,7 @@ EVENT: Mapping[str, Look] = {
     EventKind.TOKEN_REVOKED: Look("revoked a personal token", "warn", "key"),
     EventKind.PERSON_CHANGED: Look("changed a person", "neutral", "pen"),
     EventKind.GROUP_CHANGED: Look("changed a group", "neutral", "pen"),
+    EventKind.RESTORED: Look("restored the database from a backup", "warn", "warning"),
     EventKind.TRAIL_READ: Look("read the trail", "neutral", "eye"),
     EventKind.TRAIL_EXPORTED: Look("exported the trail", "neutral", "eye"),
 }

@@ -18,6 +18,7 @@ from approvals.clock import now
 from approvals.lifecycle import Reviewer
 from approvals.models import AuditEvent, DecisionKind, EventKind, Interrupt, Status, ToolCall
 from approvals.models.actors import SYSTEM
+from approvals.rendering import sha256
 from tests.api.conftest import Caller
 from tests.calls import WORKER, CallMaker, finish, register
 from tests.lifecycle.test_races import decision, together
@@ -199,7 +200,8 @@ def test_reason_why_a_lost_call_was_settled_is_kept_to_be_read(
 ) -> None:  # B181
     call, reason = make_call(Status.OUTCOME_UNKNOWN), "The bank's books have no such entry."
     assert press(ada, visit(ada, f"/calls/{call.pk}"), "/settle", outcome, own_words=reason).status_code == 302
-    assert json.loads(events(call)[-1].data)["why"] == reason
+    assert json.loads(events(call)[-1].data)["finding"] == sha256(reason)
+    assert call.executions.get().finding == reason
     assert reason in visit(ada, f"/calls/{call.pk}").text
 
 

@@ -83,6 +83,7 @@ DO: dict[Verb, Callable[[CallMaker, ToolCall], ToolCall]] = {
     Verb.REFRESH: _refresh,
     Verb.FINISH: _finish,
     Verb.LOSE: _lose,
+    Verb.RESTORE: lambda make, call: lifecycle.restore(call_id=call.pk, at=now()),
     Verb.ANSWER: _answer,
     Verb.SETTLE: _settle,
 }

@@ -19,7 +19,12 @@ from tests.servers import until
 
 SIGNALS = [signal.SIGTERM, signal.SIGINT]
 GRACE = "3"
-SETTINGS = {"TOOLGATE_GRACE_SECONDS": GRACE, "TOOLGATE_LEASE_SECONDS": "4", "TOOLGATE_WORKER_THREADS": "1"}
+SETTINGS = {
+    "TOOLGATE_GRACE_SECONDS": GRACE,
+    "TOOLGATE_LEASE_SECONDS": "4",
+    "TOOLGATE_WORKER_THREADS": "1",
+    "TOOLGATE_DATABASE_PREPARED": "false",  # so that PostgreSQL tells which call a statement asks for
+}
 
 
 @pytest.fixture(scope="module")
